@@ -25,7 +25,6 @@
 #include "base/big_count.h"
 #include "base/run_limits.h"
 #include "base/table.h"
-#include "families/candidates.h"
 #include "families/local_scores.h"
 #include "orders/bounds.h"
 
@@ -46,8 +45,8 @@ void bind_partial_networks(nb::module_& m);
 void bind_sums(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_branching(nb::module_& m);
-void bind_path_flow(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
+void bind_node_averages(nb::module_& m);
 void bind_reading(nb::module_& m);
 void bind_climbing(nb::module_& m);
 

@@ -31,7 +31,7 @@ template <class Set>
 std::vector<Set> sets_of(const std::vector<nb::int_>& numbers, int n) {
     std::vector<Set> sets;
     for (const nb::int_& number : numbers) {
-        sets.push_back(SetArrays<Set>::set_of(number));
+        sets.push_back(set_of_number<Set>(number));
         require(is_subset(sets.back(), all_of<Set>(n)), "no such variable");
     }
     return sets;
@@ -44,7 +44,7 @@ DataClimb<Set> climb_on(std::unique_ptr<ScoreSource<Set>> families, int n, const
     std::vector<ParentRules<Set>> rules;
     for (int x = 0; x < n; ++x) {
         const PyRules& own = given[x];
-        rules.push_back({SetArrays<Set>::set_of(own.must), SetArrays<Set>::set_of(own.may), own.least, own.most,
+        rules.push_back({set_of_number<Set>(own.must), set_of_number<Set>(own.may), own.least, own.most,
                          sets_of<Set>(own.among, n)});
         const Set others = all_of<Set>(n) & ~only<Set>(x);
         require(is_subset(rules[x].must, others) && is_subset(rules[x].may, others), "no such parent");
@@ -66,7 +66,7 @@ DataClimb<Set> climb_asking(const AskedLocal& local, double work, const std::vec
                             const std::vector<nb::int_>& before, std::uint64_t seed) {
     const auto ask = [local](int x, Set parents) {
         const nb::gil_scoped_acquire held;
-        return nb::cast<double>(local(x, SetArrays<Set>::number(parents)));
+        return nb::cast<double>(local(x, number_of(parents)));
     };
     auto asked = std::make_unique<AskedScores<Set>>(ask, work);
     return climb_on<Set>(std::move(asked), static_cast<int>(rules.size()), rules, before, seed);
@@ -87,20 +87,18 @@ void bind_climbing(nb::module_& m) {
             [](PyClimb* self, const nb::object& table, const PruningQuestion& question,
                const std::vector<PyRules>& rules, const std::vector<nb::int_>& before, std::uint64_t seed) {
                 const Table& view = nb::cast<const PyTable&>(table).view;
-                if (view.n_variables() <= most_variables<WideSet>)
-                    new (self) PyClimb{table, climb_of<WideSet>(view, question, rules, before, seed)};
-                else
-                    new (self) PyClimb{table, climb_of<VastSet>(view, question, rules, before, seed)};
+                with_width<WideSet, VastSet>(view.n_variables(), [&]<class Set>() {
+                    new (self) PyClimb{table, climb_of<Set>(view, question, rules, before, seed)};
+                });
             },
             "table"_a, "question"_a, "rules"_a, "before"_a, "seed"_a)
         .def(
             "__init__",
             [](PyClimb* self, const AskedLocal& local, double work,
                const std::vector<PyRules>& rules, const std::vector<nb::int_>& before, std::uint64_t seed) {
-                if (rules.size() <= most_variables<WideSet>)
-                    new (self) PyClimb{local, climb_asking<WideSet>(local, work, rules, before, seed)};
-                else
-                    new (self) PyClimb{local, climb_asking<VastSet>(local, work, rules, before, seed)};
+                with_width<WideSet, VastSet>(rules.size(), [&]<class Set>() {
+                    new (self) PyClimb{local, climb_asking<Set>(local, work, rules, before, seed)};
+                });
             },
             "local"_a, "work"_a, "rules"_a, "before"_a, "seed"_a)
         .def(

@@ -2,6 +2,7 @@
 #include "cycles/branching.h"
 
 #include "binding.h"
+#include "candidates.h"
 #include "cuts/order_climbing.h"
 #include "cycles/case_rules.h"
 #include "cycles/satisfying_orders.h"

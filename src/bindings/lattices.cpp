@@ -1,5 +1,6 @@
 // lattices.cpp: lattices of every kind, and what is read from them: the best network, families, lists, counts, streams.
 #include "binding.h"
+#include "candidates.h"
 
 #include "families/parent_sets.h"
 #include "lattice/block_lattice.h"

@@ -37,8 +37,8 @@ NB_MODULE(_core, m) {
     topdag::bind_sums(m);
     topdag::bind_sampling(m);
     topdag::bind_branching(m);
-    topdag::bind_path_flow(m);
     topdag::bind_gaussian_sets(m);
+    topdag::bind_node_averages(m);
     topdag::bind_reading(m);
     topdag::bind_climbing(m);
 }

@@ -1,6 +1,6 @@
 // orders_search.cpp: bounds on the rest, searches over orders, and the sets near the best network.
 #include "binding.h"
-#include "bitset_arrays.h"
+#include "candidates.h"
 
 #include "families/components.h"
 #include "orders/cluster_bound.h"
@@ -95,48 +95,45 @@ void bind_bounds(nb::module_& m) {
 }
 
 template <class Set>
-void bind_components_of(nb::module_& m) {
-    using Arrays = SetArrays<Set>;
-    using Number = typename Arrays::Number;
+auto give_families(const CandidatesOf<Set>& candidates, const ComponentOf<Set>& component) {
+    require(is_subset(component.variables | component.before, all_of<Set>(candidates.n_variables())),
+            "a component out of range");
+    std::vector<std::int64_t> offsets{0};
+    std::vector<Set> parents;
+    std::vector<double> scores;
+    Set rest = component.variables;
+    for (const auto& families : families_of(candidates, component)) {
+        for (const CandidateOf<Set>& family : families) {
+            parents.push_back(family.parents);
+            scores.push_back(candidates.best_score(first_of(rest)) - family.cost);
+        }
+        offsets.push_back(static_cast<std::int64_t>(parents.size()));
+        rest &= rest - 1;
+    }
+    return std::make_tuple(give(std::move(offsets)), give_sets(parents, size_of(component.variables)),
+                           give(std::move(scores)));
+}
+
+void bind_components(nb::module_& m) {
     m.def(
         "components",
-        [](const CandidatesOf<Set>& c) {
-            std::vector<std::pair<Number, Number>> found;
-            for (const ComponentOf<Set>& component : components(c))
-                found.emplace_back(Arrays::number(component.variables), Arrays::number(component.before));
+        [](const AnyCandidates& any) {
+            std::vector<std::pair<nb::int_, nb::int_>> found;
+            any.visit([&](const auto& candidates) {
+                for (const auto& component : components(candidates))
+                    found.emplace_back(number_of(component.variables), number_of(component.before));
+            });
             return found;
         },
         "candidates"_a, "Groups of variables to be placed one after another: their variables, all that come before.");
     m.def(
         "component_families",
-        [](const CandidatesOf<Set>& c, Number variables, Number before) {
-            const ComponentOf<Set> component{Arrays::set_of(variables), Arrays::set_of(before)};
-            require(is_subset(component.variables | component.before, all_of<Set>(c.n_variables())),
-                    "a component out of range");
-            std::vector<std::int64_t> offsets{0};
-            std::vector<Set> parents;
-            std::vector<double> scores;
-            Set rest = component.variables;
-            for (const auto& families : families_of(c, component)) {
-                for (const CandidateOf<Set>& family : families) {
-                    parents.push_back(family.parents);
-                    scores.push_back(c.best_score(first_of(rest)) - family.cost);
-                }
-                offsets.push_back(static_cast<std::int64_t>(parents.size()));
-                rest &= rest - 1;
-            }
-            return std::make_tuple(give(std::move(offsets)),
-                                   Arrays::give(std::move(parents), size_of(component.variables)),
-                                   give(std::move(scores)));
+        [](const AnyCandidates& any, const nb::int_& variables, const nb::int_& before) {
+            return any.visit([&]<class Set>(const CandidatesOf<Set>& candidates) {
+                return give_families<Set>(candidates, {set_of_number<Set>(variables), set_of_number<Set>(before)});
+            });
         },
         "candidates"_a, "variables"_a, "before"_a, "offsets, parents within the component, scores.");
-}
-
-void bind_components(nb::module_& m) {
-    bind_components_of<VarSet>(m);
-    bind_components_of<WideSet>(m);
-    bind_components_of<BroadSet>(m);
-    bind_components_of<VastSet>(m);
     m.def(
         "network_in_order",
         [](const Candidates& c, const std::vector<int>& order) {

@@ -1,5 +1,6 @@
 // partial_networks.cpp: best-first search over partial networks, with and without priors that do not factor.
 #include "binding.h"
+#include "candidates.h"
 
 #include <limits>
 #include <unordered_map>

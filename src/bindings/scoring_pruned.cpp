@@ -50,10 +50,11 @@ class SetCounter {
 public:
     explicit SetCounter(const PyTable& t) : rows_(t.view, places_by_entropy(t.view)) {}
 
-    auto sums(int kind, double parameter, bool spread, int bits, const SetArrays<VarSet>::In& sets_in,
+    auto sums(int kind, double parameter, bool spread, int bits, const Masks& sets_in,
               const Watch& watch) const {
         require(kind >= 0 && kind <= static_cast<int>(CellKind::log_rising) && bits >= 0 && bits < 63, "no such function");
-        const std::vector<VarSet> sets = sets_from<VarSet>(sets_in);
+        const std::span<const VarSet> given(sets_in.data(), sets_in.shape(0));
+        const std::vector<VarSet> sets(given.begin(), given.end());
         require(std::is_sorted(sets.begin(), sets.end()), "sets must stand in ascending order");
         for (VarSet set : sets) require(is_subset(set, all_of<VarSet>(rows_.n_variables())), "no such variable");
         std::vector<std::int64_t> sums;
@@ -66,40 +67,6 @@ public:
 private:
     CountingRows rows_;
 };
-
-template <class Set>
-void bind_grid_scores(nb::module_& m, const char* name) {
-    m.def(
-        name,
-        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
-           const typename SetArrays<Set>::In& sets) {
-            check_question(t.view, question, most_variables<Set>);
-            const std::vector<Set> listed = sets_from<Set>(sets);
-            for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
-            int grid = 0;
-            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
-            return std::make_pair(grid, give(std::move(scores)));
-        },
-        "table"_a, "question"_a, "formula"_a, "sets"_a,
-        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
-}
-
-template <class Set>
-void bind_score_layers(nb::module_& m, const char* name) {
-    m.def(
-        name,
-        [](const PyTable& t, const PruningQuestion& question, const typename SetArrays<Set>::In& must_in,
-           const Watch& watch) {
-            check_question(t.view, question, most_variables<Set>);
-            const std::vector<Set> must = sets_from<Set>(must_in);
-            check_must(t.view.n_variables(), must, question.max_parents);
-            require(question.k == 0, "k better subsets are not counted in layers");
-            return found_or_none(watched(watch, [&](Limits& limits) {
-                return score_layers(t.view, question, must, limits);
-            }));
-        },
-        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
-}
 
 }  // namespace
 
@@ -153,11 +120,36 @@ void bind_pruned_scores(nb::module_& m) {
             }));
         },
         "table"_a, "question"_a, "stop_when_dense"_a, "limits"_a, "None when stopped.");
-    bind_score_layers<WideSet>(m, "score_layers128");
-    bind_score_layers<VastSet>(m, "score_layers2048");
-    bind_grid_scores<VarSet>(m, "grid_scores");
-    bind_grid_scores<WideSet>(m, "grid_scores128");
-    bind_grid_scores<VastSet>(m, "grid_scores2048");
+    m.def(
+        "score_layers",
+        [](const PyTable& t, const PruningQuestion& question, const SetsIn& must_in, const Watch& watch) {
+            const int n = t.view.n_variables();
+            return with_width<WideSet, VastSet>(width_of(n, must_in), [&]<class Set>() {
+                check_question(t.view, question, most_variables<Set>);
+                const std::vector<Set> must = sets_from<Set>(must_in);
+                check_must(n, must, question.max_parents);
+                require(question.k == 0, "k better subsets are not counted in layers");
+                return found_or_none(watched(watch, [&](Limits& limits) {
+                    return score_layers(t.view, question, must, limits);
+                }));
+            });
+        },
+        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
+    m.def(
+        "grid_scores",
+        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula, const SetsIn& sets) {
+            const int n = t.view.n_variables();
+            return with_width<VarSet, WideSet, VastSet>(width_of(n, sets), [&]<class Set>() {
+                check_question(t.view, question, most_variables<Set>);
+                const std::vector<Set> listed = sets_from<Set>(sets);
+                for (const Set& set : listed) require(is_subset(set, all_of<Set>(n)), "no such variable");
+                int grid = 0;
+                std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
+                return std::make_pair(grid, give(std::move(scores)));
+            });
+        },
+        "table"_a, "question"_a, "formula"_a, "sets"_a,
+        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
 }
 
 }  // namespace topdag

@@ -1,6 +1,6 @@
 // scoring_sets.cpp: tables, and the local scores of all their families.
 #include "binding.h"
-#include "bitset_arrays.h"
+#include "candidates.h"
 
 #include "families/local_scores.h"
 #include "families/parent_sets.h"
@@ -43,6 +43,17 @@ Precedence checked_precedence(int n, std::vector<std::uint64_t> before) {
             require(is_subset(before[first_of(rest)], before[x]), "what comes before those before x comes before x");
     }
     return Precedence(std::move(before));
+}
+
+// The families of a list, checked once so that the core may trust them.
+AnyCandidates checked_candidates(int n, const Offsets& offsets, const SetsIn& parents, const DoublesIn& scores) {
+    check_families(n, offsets, parents);
+    require(parents.shape(0) == scores.shape(0), "sizes differ");
+    for (int x = 0; x < n; ++x) require(offsets.data()[x] < offsets.data()[x + 1], "every variable needs a family");
+    for (std::size_t i = 0; i < scores.shape(0); ++i) require(std::isfinite(scores.data()[i]), "a score out of range");
+    return with_width<VarSet, WideSet, BroadSet, VastSet>(width_of(n, parents), [&]<class Set>() {
+        return AnyCandidates{CandidatesOf<Set>(n, offsets.data(), sets_from<Set>(parents).data(), scores.data())};
+    });
 }
 
 }  // namespace
@@ -177,7 +188,7 @@ void bind_scores(nb::module_& m) {
         [](int n, Offsets offsets, Masks parents, DoublesIn scores, std::vector<std::uint64_t> before) {
             require(n >= 1 && n <= most_in_tables, "too many variables");
             require(parents.shape(0) == scores.shape(0), "sizes differ");
-            check_families(n, offsets, sets_from<VarSet>(parents));
+            check_families(n, offsets, SetsIn(parents));
             PyScores result;
             result.scores = std::make_unique<ListedScores>(n, offsets.data(), parents.data(), scores.data());
             result.scores->set_precedence(checked_precedence(n, std::move(before)));
@@ -185,10 +196,15 @@ void bind_scores(nb::module_& m) {
         },
         "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a, "before"_a = std::vector<std::uint64_t>());
 
-    bind_candidates<VarSet>(m, "Candidates");
-    bind_candidates<WideSet>(m, "Candidates128");
-    bind_candidates<BroadSet>(m, "Candidates512");
-    bind_candidates<VastSet>(m, "Candidates2048");
+    nb::class_<AnyCandidates>(m, "Candidates", "The families that may be used, as costs against the best of each variable.")
+        .def(
+            "__init__",
+            [](AnyCandidates* self, int n, const Offsets& offsets, const SetsIn& parents, const DoublesIn& scores) {
+                new (self) AnyCandidates(checked_candidates(n, offsets, parents, scores));
+            },
+            "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a)
+        .def_prop_ro("n_variables", &AnyCandidates::n_variables)
+        .def_prop_ro("size", [](const AnyCandidates& any) { return any.visit([](const auto& c) { return c.size(); }); });
 }
 
 }  // namespace topdag

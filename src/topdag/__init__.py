@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
     from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
     from topdag.knowledge.rule_builders import all_of, any_of, if_then, none_of, not_
+    from topdag.knowledge.time_slices import time_slices
     from topdag.networks.equivalence import EquivalenceClass
     from topdag.networks.example import example_network, example_table
     from topdag.networks.fitted import FittedNetwork
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from topdag.questions.network_search import search_networks
     from topdag.questions.plan import plan
     from topdag.questions.sampling import sample_networks
+    from topdag.questions.structural_em import structural_em
     from topdag.questions.sums import (
         edge_posteriors,
         log_evidence,
@@ -69,7 +71,7 @@ if TYPE_CHECKING:
     )
     from topdag.report.write import write_report
     from topdag.scoring.keep import KBest, Within
-    from topdag.scoring.kinds.discrete import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, fNML, qNML
+    from topdag.scoring.kinds.discrete import AIC, BIC, K2, NAL, BDe, BDeu, BDs, CustomScore, fNML, qNML
     from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.scoring.parent_bounds import parent_bounds
     from topdag.scoring.score import score
@@ -90,6 +92,7 @@ _PLACES = {
     "knowledge.constraints": "Constraints",
     "knowledge.priors": "EdgePrior FairPrior OrderModular",
     "knowledge.rule_builders": "all_of any_of if_then none_of not_",
+    "knowledge.time_slices": "time_slices",
     "networks.equivalence": "EquivalenceClass",
     "networks.example": "example_network example_table",
     "networks.fitted": "FittedNetwork",
@@ -104,11 +107,12 @@ _PLACES = {
     "questions.network_search": "search_networks",
     "questions.plan": "plan",
     "questions.sampling": "sample_networks",
+    "questions.structural_em": "structural_em",
     "questions.sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors "
     "path_posteriors",
     "report.write": "write_report",
     "scoring.keep": "KBest Within",
-    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 fNML qNML",
+    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 NAL fNML qNML",
     "scoring.kinds.gaussian": "BGe GaussianAIC GaussianBIC MixedBIC",
     "scoring.parent_bounds": "parent_bounds",
     "scoring.score": "score",
@@ -124,6 +128,7 @@ __all__ = [
     "AIC",
     "BIC",
     "K2",
+    "NAL",
     "BDe",
     "BDeu",
     "BDs",
@@ -194,7 +199,9 @@ __all__ = [
     "sample_networks",
     "score",
     "search_networks",
+    "structural_em",
     "summary",
+    "time_slices",
     "types",
     "write_network",
     "write_report",

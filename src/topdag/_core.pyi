@@ -116,45 +116,6 @@ class Candidates:
     The families that may be used, as costs against the best of each variable.
     """
 
-    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @property
-    def n_variables(self) -> int: ...
-
-    @property
-    def size(self) -> int: ...
-
-class Candidates128:
-    """
-    The families that may be used, as costs against the best of each variable.
-    """
-
-    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @property
-    def n_variables(self) -> int: ...
-
-    @property
-    def size(self) -> int: ...
-
-class Candidates512:
-    """
-    The families that may be used, as costs against the best of each variable.
-    """
-
-    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @property
-    def n_variables(self) -> int: ...
-
-    @property
-    def size(self) -> int: ...
-
-class Candidates2048:
-    """
-    The families that may be used, as costs against the best of each variable.
-    """
-
     def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
@@ -498,23 +459,10 @@ class GaussianFamilies(KeptLists):
 def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
-def score_layers128(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
+def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
-def score_layers2048(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
-    """None when stopped."""
-
-def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-    """
-    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
-    """
-
-def grid_scores128(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-    """
-    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
-    """
-
-def grid_scores2048(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
@@ -522,9 +470,9 @@ def grid_scores2048(table: CodedTable, question: PruningQuestion, formula: SetFo
 class ClusterFamilies:
     """Families of each variable, for cluster cuts."""
 
-    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
 
-    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[NDArray[numpy.uint64], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
         """
@@ -549,7 +497,7 @@ class Cuts:
     def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
         """Its clusters (members, k), and the variables counted once more."""
 
-    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Every network that is asked for has one of the marked families."""
@@ -574,213 +522,26 @@ class Cuts:
         The bound of these multipliers on networks of allowed families, and each family's excess over it.
         """
 
-@overload
-def undominated(candidates: Candidates) -> Candidates: ...
-
-@overload
-def undominated(candidates: Candidates128) -> Candidates128: ...
-
-@overload
-def undominated(candidates: Candidates512) -> Candidates512: ...
-
-@overload
-def undominated(candidates: Candidates2048) -> Candidates2048:
+def undominated(candidates: Candidates) -> Candidates:
     """
     Without families that cost as much as another with some of their parents.
     """
 
-@overload
-def climb_orders(candidates: Candidates, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
-
-@overload
-def climb_orders(candidates: Candidates128, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
-
-@overload
-def climb_orders(candidates: Candidates512, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
-
-@overload
-def climb_orders(candidates: Candidates2048, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]:
+def climb_orders(candidates: Candidates, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network found by local search over orders; infinite cost: none.
     """
 
-@overload
-def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
-
-@overload
-def climb_from_weights(candidates: Candidates128, families: ClusterFamilies128, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
-
-@overload
-def climb_from_weights(candidates: Candidates512, families: ClusterFamilies512, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
-
-@overload
-def climb_from_weights(candidates: Candidates2048, families: ClusterFamilies2048, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
     """The local optimum from an order that fits these weights."""
 
-class ClusterFamilies128:
-    """Families of each variable, for cluster cuts."""
+def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+    """
+    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
+    """
 
-    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
-
-    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """
-        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
-        """
-
-    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
-        """
-        Forbids, in place, families at odds with orders that all others force; False: no network.
-        """
-
-class Cuts128:
-    """Cuts of a linear program over families."""
-
-    def __init__(self, families: object) -> None: ...
-
-    def __len__(self) -> int: ...
-
-    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        What the coefficients of a network's families add up to at least, for each cut.
-        """
-
-    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
-        """Its clusters (members, k), and the variables counted once more."""
-
-    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Every network that is asked for has one of the marked families."""
-
-    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
-        """
-        Adds halved sums of tight clusters that these weights violate; how many.
-        """
-
-    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
-        """
-        Adds cuts from networks of few variables that these weights violate; how many.
-        """
-
-    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """Cut, family and coefficient, for marked families."""
-
-    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        The bound of these multipliers on networks of allowed families, and each family's excess over it.
-        """
-
-class ClusterFamilies512:
-    """Families of each variable, for cluster cuts."""
-
-    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
-
-    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """
-        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
-        """
-
-    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
-        """
-        Forbids, in place, families at odds with orders that all others force; False: no network.
-        """
-
-class Cuts512:
-    """Cuts of a linear program over families."""
-
-    def __init__(self, families: object) -> None: ...
-
-    def __len__(self) -> int: ...
-
-    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        What the coefficients of a network's families add up to at least, for each cut.
-        """
-
-    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
-        """Its clusters (members, k), and the variables counted once more."""
-
-    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Every network that is asked for has one of the marked families."""
-
-    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
-        """
-        Adds halved sums of tight clusters that these weights violate; how many.
-        """
-
-    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
-        """
-        Adds cuts from networks of few variables that these weights violate; how many.
-        """
-
-    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """Cut, family and coefficient, for marked families."""
-
-    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        The bound of these multipliers on networks of allowed families, and each family's excess over it.
-        """
-
-class ClusterFamilies2048:
-    """Families of each variable, for cluster cuts."""
-
-    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
-
-    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """
-        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
-        """
-
-    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
-        """
-        Forbids, in place, families at odds with orders that all others force; False: no network.
-        """
-
-class Cuts2048:
-    """Cuts of a linear program over families."""
-
-    def __init__(self, families: object) -> None: ...
-
-    def __len__(self) -> int: ...
-
-    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        What the coefficients of a network's families add up to at least, for each cut.
-        """
-
-    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
-        """Its clusters (members, k), and the variables counted once more."""
-
-    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Every network that is asked for has one of the marked families."""
-
-    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
-        """
-        Adds halved sums of tight clusters that these weights violate; how many.
-        """
-
-    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
-        """
-        Adds cuts from networks of few variables that these weights violate; how many.
-        """
-
-    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """Cut, family and coefficient, for marked families."""
-
-    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        The bound of these multipliers on networks of allowed families, and each family's excess over it.
-        """
+def shortest_walks(n: int, lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[int]]:
+    """Lengths of the shortest walks, row by row, and their first steps."""
 
 class Bound:
     """The least that placing the other variables must still cost."""
@@ -808,32 +569,12 @@ def groups_by_strongest_parents(candidates: Candidates, most: int) -> list[int]:
 def cycle_bound(candidates: Candidates, k: int, optimal: bool) -> Bound:
     """Dynamic patterns: k-cycle conflicts."""
 
-@overload
-def components(candidates: Candidates) -> list[tuple[int, int]]: ...
-
-@overload
-def components(candidates: Candidates128) -> list[tuple[int, int]]: ...
-
-@overload
-def components(candidates: Candidates512) -> list[tuple[int, int]]: ...
-
-@overload
-def components(candidates: Candidates2048) -> list[tuple[int, int]]:
+def components(candidates: Candidates) -> list[tuple[int, int]]:
     """
     Groups of variables to be placed one after another: their variables, all that come before.
     """
 
-@overload
-def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
-
-@overload
-def component_families(candidates: Candidates128, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
-
-@overload
-def component_families(candidates: Candidates512, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
-
-@overload
-def component_families(candidates: Candidates2048, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], NDArray[numpy.uint64], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """offsets, parents within the component, scores."""
 
 def network_in_order(candidates: Candidates, order: Sequence[int]) -> tuple[float, list[int]]:
@@ -1159,29 +900,6 @@ def finished_cases(candidates: Candidates, rules: CaseRules) -> list[tuple[list[
     For each case in which nothing is left to break: by variable parents that must be, and not; other facts.
     """
 
-def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
-    """
-    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
-    """
-
-def path_flow128(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
-    """
-    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
-    """
-
-def path_flow512(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
-    """
-    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
-    """
-
-def path_flow2048(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
-    """
-    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
-    """
-
-def shortest_walks(n: int, lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[int]]:
-    """Lengths of the shortest walks, row by row, and their first steps."""
-
 class MinorFormula:
     """Of a set: constants[size] + factors[size] * ln det of its matrix."""
 
@@ -1226,7 +944,12 @@ def score_minors(scatter: Scatter, formula: MinorFormula, most: int, limits: Lim
     Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """
 
-def cut_into_cells(text: bytes, separator: str, wanted: Sequence[bool], first_line: int, threads: int) -> tuple[list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
+def average_log_likelihoods(table: CodedTable, x: int, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """
+    For each parent set of x, the average log likelihood over the rows in which the last state, for a missing cell, is neither that of x nor of a parent; None when stopped.
+    """
+
+def cut_into_cells(text: bytes, begin: int, separator: str, wanted: Sequence[bool], threads: int) -> tuple[list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
     """
     For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.
     """

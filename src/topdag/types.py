@@ -3,9 +3,10 @@
 Answers: ``Answer``, ``Proof``, ``Stats``, ``Status``; lists: ``NetworkList``, ``ClassList``, ``ListSummary``,
 ``ListPosterior``; averages: ``EdgePosteriors``, ``PathPosteriors``, ``ParentSetPosteriors``, ``NetworkPosteriors``,
 ``Consensus``; effects: ``CausalEffects``, ``Effect``; samples: ``NetworkSample``, ``EdgeFrequencies``; of tables drawn
-from a table: ``BootstrapFrequencies``; others: ``Comparison``, ``EdgeAlternatives``, ``ParentBound``, ``Plan``,
-``FittedRegressions``; ``Scores``, which ``topdag.score`` gives; ``ScoreKind``, of which all scores are; ``Family``,
-which ``topdag.CustomScore`` calls its function with; ``Progress``, which ``on_progress=`` is called with.
+from a table: ``BootstrapFrequencies``; of incomplete rows: ``LocalOptimum``, ``Climb``; others: ``Comparison``,
+``EdgeAlternatives``, ``ParentBound``, ``Plan``, ``FittedRegressions``, ``TimeSlices``; ``Scores``, which
+``topdag.score`` gives; ``ScoreKind``, of which all scores are; ``Family``, which ``topdag.CustomScore`` calls its
+function with; ``Progress``, which ``on_progress=`` is called with.
 
 >>> import topdag as td
 >>> answer = td.best_network(td.example_table())
@@ -20,11 +21,13 @@ from topdag.answers.averages import ListPosterior
 from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.compare import Comparison
 from topdag.answers.effects import CausalEffects, Effect
+from topdag.answers.expectation import Climb, LocalOptimum
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.posteriors import Consensus, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Proof, Stats, Status
 from topdag.answers.samples import EdgeFrequencies, NetworkSample
 from topdag.answers.summary import ListSummary
+from topdag.knowledge.time_slices import TimeSlices
 from topdag.networks.fitted_regressions import FittedRegressions
 from topdag.questions.alternatives import EdgeAlternatives
 from topdag.questions.plan import Plan
@@ -38,6 +41,7 @@ __all__ = [
     "BootstrapFrequencies",
     "CausalEffects",
     "ClassList",
+    "Climb",
     "Comparison",
     "Consensus",
     "EdgeAlternatives",
@@ -48,6 +52,7 @@ __all__ = [
     "FittedRegressions",
     "ListPosterior",
     "ListSummary",
+    "LocalOptimum",
     "NetworkList",
     "NetworkPosteriors",
     "NetworkSample",
@@ -61,4 +66,5 @@ __all__ = [
     "Scores",
     "Stats",
     "Status",
+    "TimeSlices",
 ]

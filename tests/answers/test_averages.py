@@ -19,6 +19,7 @@ from strategies import sampled_table, table_of, tables
 
 import topdag as td
 from topdag.answers import averages as list_averaging
+from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList
 
 ALL = 10**6
@@ -211,14 +212,13 @@ def test_drawn_networks_count_alike() -> None:
     assert str(found) == "edge x -> y: 0.75 +- 0.25"
 
 
-class Drawn(list[td.Network]):
+class Drawn(HeldNetworks[td.Network]):
     """Networks held as masks, as a sample is; asking for one as a network is too slow for a million."""
 
     def __init__(self, source: td.types.Scores, parents: np.ndarray) -> None:
-        super().__init__([td.Network.from_masks(source.names, source.all_masks(row)) for row in parents.tolist()])
-        self.source, self.parents, self.names = source, parents, source.names
+        self.source, self.parents = source, parents
 
-    def __iter__(self) -> Any:
+    def _item(self, place: int) -> td.Network:
         raise AssertionError("networks were made one by one")
 
 
@@ -229,7 +229,7 @@ def test_networks_drawn_as_masks(table: td.Table, seed: int) -> None:
     every = ranked(scores)[1]
     chosen = every[np.random.default_rng(seed).integers(0, len(every), 20)]
     drawn = Drawn(scores, chosen)
-    networks_one_by_one = [drawn[place] for place in range(len(drawn))]
+    networks_one_by_one = [drawn.network(place) for place in range(len(drawn))]
     feature = td.features.path(*table.names[:2])
     assert td.features.posterior(drawn, feature) == td.features.posterior(networks_one_by_one, feature)
     assert td.features.edge_matrix(drawn).tolist() == td.features.edge_matrix(networks_one_by_one).tolist()

@@ -74,6 +74,12 @@ def test_a_list_says_what_it_is() -> None:
     found = td.k_best_networks(scores, 3, threads=2)
     assert repr(found).startswith("<NetworkList: 3, scores -")
     assert "PROVED" in repr(found)
+    lines = str(found).splitlines()
+    assert lines[0] == str(found[0]).splitlines()[0]
+    for rank, score in enumerate(found.scores, 1):
+        assert any(line.split()[:2] == [str(rank), f"{score:.6f}"] for line in lines)
+    assert str(found.proof) in lines
+    assert "size" in str(td.k_best_classes(td.example_table(), 2, "bic"))
     assert "all networks on 8 variables with at most 2 parents each" in found.proof.space
     assert found.stats.threads == 2
     assert found.stats.memory > 0

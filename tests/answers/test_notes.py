@@ -43,3 +43,19 @@ def test_posteriors_keep_it_in_files(tmp_path: Path) -> None:
     for name in ("edges.json", "edges.npz"):
         td.io.write_posteriors(tmp_path / name, td.edge_posteriors(TABLE))
         assert td.io.read_posteriors(tmp_path / name).notes == TABLE.notes
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda source: td.best_network(source, "bge", time_limit=0),
+        lambda source: td.best_network(source, "bge", prior=td.OrderModular(), time_limit=0),
+        lambda source: td.k_best_networks(source, 2, "bge", time_limit=0),
+        lambda source: td.networks_within(source, 2, "bge", time_limit=0),
+        lambda source: td.bootstrap(source, 2, "bge"),
+        lambda source: td.plan(source, "bge"),
+    ],
+)
+def test_what_the_score_says_of_the_table_too_though_nothing_was_scored(ask: Callable[[Any], Any]) -> None:
+    rows = [[i % 7 + 1000.0, i % 5 / 3] for i in range(40)]
+    assert any("BGe: the prior expects" in note and "'V0' is far" in note for note in ask(rows).notes)

@@ -10,6 +10,7 @@ from cli_runs import Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
+from topdag.questions.list_sources import Wanted, within_memory
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_the_way_out_of_sums_is_a_command(topdag: Topdag, wide: Path) -> None:
     for command in ("edges", "effects"):
         said = " ".join(topdag(command, wide).err.split())
         assert "more than there is, time about years" in said
-        assert said.count("average over a list of networks (topdag list, topdag effects -k)") == 2
+        assert said.count("come back (topdag bootstrap), or average over a list of networks (topdag list, topdag") == 2
 
 
 def test_where_all_is_well_nothing_is_said(topdag: Topdag, wide: Path, asia: Path) -> None:
@@ -71,5 +72,18 @@ def test_advice_names_what_the_question_takes(wide: Path) -> None:
     """A factor is for lists."""
     with pytest.raises(td.TooLarge, match=r"needs .* Give max_parents or fewer columns\."):
         td.score(wide, td.BIC(), keep="best", memory_limit="100KB")
-    with pytest.raises(td.TooLarge, match=r"Give max_parents, a smaller factor or fewer columns\."):
+    with pytest.raises(td.TooLarge, match=r"Give max_parents or fewer columns, or ask for networks nearer the best\."):
         td.score(wide, td.BIC(), keep=td.Within(20), memory_limit="100KB")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "less"),
+    [
+        (Wanted("k_best_networks", most=10), "fewer networks"),
+        (Wanted("networks_within", factor=20.0), "a smaller factor"),
+        (Wanted("networks_within", most=10, factor=20.0), "a smaller factor or fewer networks"),
+    ],
+)
+def test_what_is_too_much_of_a_list_is_told_by_what_was_asked(wanted: Wanted, less: str) -> None:
+    with pytest.raises(td.TooLarge, match=rf"Ask for {less}, set max_parents, or leave"), within_memory(wanted.less):
+        raise MemoryError

@@ -138,6 +138,14 @@ def test_answers_say_how_their_table_is_read(topdag: Topdag, tmp_path: Path) -> 
     assert (ran.code, "'reading' does not say how a table is read" in ran.err) == (Exit.BAD_INPUT, True)
 
 
+def test_columns_are_chosen_by_name(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    answer = tmp_path / "best.json"
+    assert topdag("best", asia, "--columns", "smoke, lung", "--columns", "dysp", "-o", answer).code == 0
+    assert td.read_network(answer).names == ("smoke", "lung", "dysp")
+    assert topdag("check", answer, asia).code == 0
+    assert "close to it are 'lung'" in topdag("best", asia, "--columns", "smoke,lunk").err
+
+
 def test_show_says_what_a_file_holds(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     topdag("best", asia, "-o", tmp_path / "best.json")
     ran = topdag("show", tmp_path / "best.json")
@@ -158,3 +166,40 @@ def test_sizes_by_a_letter(size: str, n_bytes: float) -> None:
 def test_one_file_is_named_once(topdag: Topdag, places: dict[str, Path], tmp_path: Path, command: str) -> None:
     ran = topdag(*words_for(command, places), "-o", tmp_path / "a.json", "-o", tmp_path / "b.json")
     assert ran.code == Exit.WRONG_USE and "argument -o: one file is written here; give it once" in ran.err
+
+
+@pytest.mark.parametrize("ending", ["json", "bif", "xml", "net", "xdsl", "uai", "bif.gz"])
+def test_a_network_may_come_from_standard_input(
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """Whatever the format: no name tells it."""
+    td.write_network(tmp_path / f"net.{ending}", td.example_network())
+    commands: dict[str, list[object]] = {"show": ["NET"], "convert": ["NET", "-o", tmp_path / "out.json"]}
+    if ending != "uai":  # it has no names, so it fits no table
+        commands |= {"fit": ["TABLE", "NET"], "score": ["TABLE", "--network", "NET"]}
+        commands["best"] = ["TABLE", "--start", "NET", "--quiet"]
+    for command, words in commands.items():
+        named, piped = (
+            [{"NET": net, "TABLE": asia}.get(str(word), word) for word in words]
+            for net in (tmp_path / f"net.{ending}", "-")
+        )
+        expected = topdag(command, *named)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO((tmp_path / f"net.{ending}").read_bytes())))
+        found = topdag(command, *piped)
+        assert (found.code, found.out, found.err) == (Exit.FINE, expected.out, expected.err), command
+
+
+def test_an_answer_may_come_from_standard_input(
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = topdag("best", asia, "--json").out.encode()
+    for words, code in ((["show", "-"], Exit.FINE), (["check", "-", asia], Exit.FINE), (["check", "-", "-"], 2)):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(answer)))
+        assert topdag(*words).code == code, words
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"{]")))
+    assert "standard input: this is not JSON" in topdag("check", "-", asia).err
+
+
+@pytest.mark.parametrize("command", ["list", "sample", "bootstrap", "effects", "report"])
+def test_how_many_is_said_by_the_same_letter(topdag: Topdag, command: str) -> None:
+    assert "\n  -k " in topdag(command, "--help").out

@@ -17,8 +17,10 @@ import topdag as td
 from topdag.cli import list_runs as listing
 from topdag.cli import list_text
 from topdag.cli.command import Exit
-from topdag.cli.list_text import ListRequest, factor_text, proof_in_words, share_text, table_lines
+from topdag.cli.list_text import factor_text, proof_in_words, share_text, table_lines
+from topdag.questions import best as best_question
 from topdag.questions import lists as list_questions
+from topdag.questions.list_sources import Wanted
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request
 
@@ -286,7 +288,7 @@ def test_interrupted_before_anything_was_listed(
         press_ctrl_c()
 
     with monkeypatch.context() as patch:
-        patch.setattr(list_questions, "scores_of", interrupted)
+        patch.setattr(best_question, "scores_of", interrupted)
         ran = topdag("list", asia, "--classes", "-o", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
         assert "Stopped by Ctrl-C: the list begins with the best found" in ran.words
@@ -395,9 +397,9 @@ def test_long_changes_go_on_below(asia: Path) -> None:
 
 
 def test_proof_of_a_single_best(asia: Path) -> None:
-    assert proof_in_words(td.k_best_networks(asia, 1), ListRequest(False, most=1)).startswith(
+    assert proof_in_words(td.k_best_networks(asia, 1), Wanted("A list", most=1)).startswith(
         "Proved: the best network is listed; no other scores more than the last, though some may tie, among all"
     )
     unknown = td.k_best_networks(td.score(asia, td.BDeu()), 1, time_limit=0)
     object.__setattr__(unknown, "floor", math.inf)
-    assert "before anything was known" in proof_in_words(unknown, ListRequest(False, most=1))
+    assert "before anything was known" in proof_in_words(unknown, Wanted("A list", most=1))

@@ -14,7 +14,7 @@ READING = ["--missing", "drop", "--discretize", "median"]
 SAID = [
     "1 of 41 rows was dropped because of missing values",
     "Column 'size' was cut at its median into 2 states",
-    "Column 'id' has a state for each row: it only tells rows apart; ",
+    "Column 'id' has a state for each row or nearly so: it tells rows apart and little else; ",
 ]
 COMMANDS = [
     ["best", "TABLE"],

@@ -72,11 +72,20 @@ def test_refused(options: dict[str, object], message: str) -> None:
         td.Table(FRAME, **options)  # type: ignore[arg-type]
 
 
+def test_columns_without_numbers_are_named_at_once() -> None:
+    table = FRAME.assign(name=[f"n{i}" for i in range(len(FRAME))])
+    message = (
+        r"columns 'sex', 'name' do not hold numbers, such as 'f', .* leave them out with leave_out=\['sex', 'name'\]"
+    )
+    with pytest.raises(td.TableError, match=message):
+        td.best_network(table, "gaussian-bic")
+
+
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [
         (math.nan, {}, r"missing values in 1 column: 'height' \(1 row, the first is row 3"),
-        (math.nan, {"missing": "state"}, "column 'height' is missing in row 3.*missing cannot be a state"),
+        (math.nan, {"missing": "state"}, "column 'height' is missing in row 3.*missing cell can neither be a state"),
         (math.inf, {}, "column 'height' is infinite in row 3"),
         (1e101, {}, r"column 'height' has numbers beyond 1e\+100: scale it"),
     ],

@@ -167,14 +167,21 @@ def test_floats_that_are_all_whole_numbers_are_integers():
     refused({"x": [1.0, 2.0**54], "y": [0, 1]}, "column 'x' holds floats")
 
 
+APART = "Column 'x' has a state for each row or nearly so: it tells rows apart and little else; leave_out=['x']"
+
+
 @pytest.mark.parametrize(
     ("column", "rows", "said"),
     [
         ([3 * i for i in range(25)], 100, "'x' (25 states). These are numbers: discretize=\"quantile(3)\" cuts them"),
         ([f"w{i}" for i in range(25)], 100, "'x' (25 states). Join states that are alike, or leave such columns out."),
-        ([3 * i for i in range(40)], 40, "'x' (40 states). These are numbers"),
-        ([f"w{i}" for i in range(40)], 40, "Column 'x' has a state for each row: it only tells rows apart"),
-        (list(range(40)), 40, "Column 'x' has a state for each row: it only tells rows apart"),
+        ([7 * i % 43 for i in range(40)], 40, "'x' (40 states). These are numbers"),
+        ([f"w{i}" for i in range(40)], 40, APART),
+        ([f"w{i}" for i in range(32)], 40, APART),
+        ([f"w{i}" for i in range(26)], 40, "'x' (26 states). Join states that are alike"),
+        (list(range(40)), 40, APART),
+        ([i * i for i in range(40)], 40, APART),  # numbers of patients in the order of the rows
+        ([7 * i % 40 for i in range(40)], 40, APART),
         ([3 * i for i in range(25)], 250, ""),
         ([3 * i for i in range(20)], 100, ""),
     ],
@@ -282,3 +289,13 @@ def test_whole_numbers_larger_than_any_float(options: dict[str, object], sign: i
     except TableError as error:
         states = str(error)
     assert states == tuple(sorted(rows["a"])) or "'a'" in states or "weight" in states
+
+
+def test_many_columns_cut_alike_are_told_of_once():
+    """A table of genes has thousands, and what matters would be lost among as many notes."""
+    few = {f"g{i}": [i + 0.5, i + 1.5, i + 2.5] for i in range(4)}
+    many = few | {f"h{i}": [i + 0.5, i + 1.5, i + 2.5] for i in range(9)}
+    assert sum("was cut at its median" in note for note in Table(few, discretize="median").notes) == 4
+    (note,) = Table(many | {"y": [0, 1, 1]}, discretize="median").notes
+    assert note.startswith("13 columns were cut, each at its median into 2 states: 'g0' at 1.5; 'g1' at 2.5; ")
+    assert note.endswith("; 'h5' at 6.5; and 3 more.")

@@ -263,6 +263,8 @@ def test_frames_refused():
     refused(pandas.DataFrame([[1, 2]], columns=["a", "a"]), "'a'")
     refused(pandas.Series([1, 2]), "two dimensions")
     refused(pandas.DataFrame({"a": pandas.to_datetime(["2020-01-01"]), "b": [1]}), "column 'a' holds values")
+    days = {name: pandas.to_datetime(["2020-01-01"]) for name in "ac"}
+    refused(pandas.DataFrame(days | {"b": [1]}), "column 'a' holds values", "\ncolumn 'c' holds values")
     refused(pandas.DataFrame({"a": [[1], [2]], "b": [1, 2]}), "column 'a' holds lists")
     refused(pandas.DataFrame(DISCRETE), "names of its own", names=["a", "b", "c"])
 

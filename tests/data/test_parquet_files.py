@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_runs import Topdag
 
 import topdag as td
 
@@ -135,3 +136,25 @@ def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path: Path) -> Non
     path = tmp_path / "rows[1].csv"
     path.write_text("a,b\n1,2\n0,1\n")
     assert td.read_table(path).n_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "option"),
+    [
+        ({"separator": ";"}, ["--separator", ";"]),
+        ({"encoding": "latin-1"}, ["--encoding", "latin-1"]),
+        ({"decimal": ","}, ["--decimal", ","]),
+        ({"header": False}, ["--no-header"]),
+        ({"missing_values": ["-9"]}, []),
+    ],
+)
+def test_what_is_said_of_text_is_refused(folder: Path, topdag: Topdag, said: dict[str, Any], option: list[str]) -> None:
+    """It would be ignored, of one file and of many."""
+    for path in (folder / "a.parquet", folder):
+        with pytest.raises(td.TableError, match=f"{next(iter(said))}.* is for files of text, and this is Parquet"):
+            td.read_table(path, **said)
+        with pytest.raises(td.TableError, match="is for files of text"):
+            td.best_network(path, **said)
+        if option:
+            ran = topdag("plan", path, *option)
+            assert ran.code == 4 and f": {option[0]} is for files of text, and this is Parquet; leave it out" in ran.err

@@ -132,7 +132,7 @@ def test_from_codes():
     ("codes", "states", "part"),
     [
         ([[0, 2], [0, 0]], [("n", "y"), ("u",)], "'a' has 2 in row 1"),
-        ([[0, -1], [0, 0]], [("n", "y"), ("u",)], "'a' has -1 in row 1"),
+        ([[0, -2], [0, 0]], [("n", "y"), ("u",)], "'a' has -2 in row 1"),
         ([[0, 1], [0, 0]], [("n", "n"), ("u",)], "'a' must be different"),
         ([[0, 1], [0, 0]], [("n", "y")], "1 lists of states for 2 variables"),
         ([[0.5, 1], [0, 0]], None, "must be integers"),
@@ -213,7 +213,7 @@ def test_constant_columns_stay():
     table = Table({"x": [1, 1], "y": [0, 1], "z": ["a", "a"]})
     assert table.constant == ("x", "z")
     assert table.arities.tolist() == [1, 2, 1]
-    assert table.notes == tuple(f"Column '{name}' is constant: it has one state." for name in "xz")
+    assert table.notes == ("Columns 'x', 'z' are constant: they have one state.",)
     assert Table(table, keep_constant=True).keep_constant
 
 
@@ -223,7 +223,7 @@ def test_options_refused():
     refused(array, "a name for each of 2 columns", names="xy")
     refused(array, "both called 'x'", names=["x", "x"])
     refused({"x": [0], "y": [1]}, "names of its own", names=["a", "b"])
-    refused(array, '"error", "drop" or "state", not \'skip\'', missing="skip")
+    refused(array, '"error", "drop", "state" or "keep", not \'skip\'', missing="skip")
 
 
 def test_most_states_and_variables_are_allowed():
@@ -255,3 +255,18 @@ def test_to_frame_gives_the_rows_back(source: dict[str, list[Any]]) -> None:
     assert list(frame.columns) == list(source)
     assert sorted(frame.itertuples(index=False, name=None)) == sorted(zip(*source.values(), strict=True))
     assert Table(frame, continuous="auto") == table
+
+
+def test_columns_that_say_the_same_are_named():
+    """A code and what it stands for: one is learned from the other, and nothing else."""
+    word = [*"bacabca"] * 3
+    code = [{"a": 3, "b": 1, "c": 2}[state] for state in word]
+    columns = {"word": word, "code": code, "x": [0, 1, 0, 0, 1, 1, 0] * 3}
+    said = "Columns 'word', 'code' say the same: each state of one goes with one state of the others; leave_out="
+    assert [note.startswith(said) for note in Table(columns).notes] == [True]
+    near = columns | {"code": [*code[:-1], 1]}
+    few = {name: column[:7] for name, column in columns.items()}
+    names = {name: [f"{name}{i}" for i in range(21)] for name in "yz"}
+    turned = {"x": columns["x"], "y": columns["x"][1:] + columns["x"][:1]}
+    for others in (near, few, names, turned, {"y": [1] * 21, "z": ["k"] * 21}):
+        assert not any("say the same" in note for note in Table(others).notes)

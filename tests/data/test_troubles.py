@@ -13,11 +13,16 @@ FLOATS = [i + 0.5 for i in range(ROWS)]
 GAPS = [None if i % 8 == 0 else "ab"[i % 2] for i in range(ROWS)]
 NAMES = [f"n{i}" for i in range(ROWS)]
 STATES = [i % 3 for i in range(ROWS)]
+APART = "has a state for each row or nearly so, which tells rows apart"
 TROUBLES = {
     "gaps": (GAPS, "missing values in 1 column: 'gaps' (5 rows", 'missing="drop"'),
     "floats": (FLOATS, "column 'floats' holds floats, which are not states", 'discretize="quantile(3)"'),
-    "id": (NAMES, "column 'id' only tells rows apart", "leave_out=['id']"),
-    "row": (list(range(ROWS)), "column 'row' only tells rows apart", "leave_out=['row']"),
+    "id": (NAMES, f"column 'id' {APART}", "leave_out=['id']"),
+    "row": (
+        list(range(ROWS)),
+        f"column 'row' {APART}",
+        "leave_out=['row']",
+    ),
 }
 
 
@@ -61,6 +66,11 @@ def with_gaps(n_gaps: dict[str, range]) -> dict[str, list[object]]:
             {"x": range(50), "y": range(50), "z": range(60, 61)},  # each alone saves nothing
             " Most are missing in 'x' (50 rows), 'y' (50 rows): leave_out=['x', 'y'] keeps 99 rows instead of 49.",
         ),
+        (  # more columns than a few, each with many gaps
+            {name: range(90) for name in "uvwx"} | {"y": range(90, 92)},
+            " Most are missing in 'u' (90 rows), 'v' (90 rows), 'w' (90 rows), 'x' (90 rows): "
+            "leave_out=['u', 'v', 'w', 'x'] keeps 98 rows instead of 8.",
+        ),
         ({"x": range(9)}, ""),
     ],
 )
@@ -82,3 +92,28 @@ def test_dropping_most_rows_is_not_what_settles_gaps() -> None:
     columns = with_gaps({"x": range(90)}) | {"f": np.linspace(0, 1, 100).tolist()}
     with pytest.raises(td.TableError, match='missing="drop", discretize="quantile\\(3\\)", leave_out=\\[\'x\'\\]'):
         td.Table(columns)
+
+
+def test_gaps_all_over_the_table_are_not_settled_by_dropping_rows() -> None:
+    """No column has many, and yet most rows have one."""
+    gaps = {f"x{k}": range(8 * k, 8 * k + 8) for k in range(12)}
+    columns = with_gaps(gaps) | {"f": np.linspace(0, 1, 100).tolist()}
+    with pytest.raises(td.TableError, match=r'at once: missing="state", discretize="quantile\(3\)"$') as caught:
+        td.Table(columns)
+    assert "'x9' (8 rows, the first is row 72 (counted from 0)) and 2 more; " in str(caught.value)
+
+
+def test_a_column_that_dropped_rows_make_constant_is_named() -> None:
+    """Where only women answered, women are left: a network of them is not one of all."""
+    columns = {
+        "sex": [i % 2 for i in range(60)],
+        "births": [None if i % 2 else i % 6 for i in range(60)],
+        "a": [*"xyz"] * 20,
+    }
+    for library in ("dict", "polars", "polars-lazy"):
+        polars = pytest.importorskip("polars") if library != "dict" else None
+        source = columns if polars is None else polars.DataFrame(columns)
+        notes = td.Table(source.lazy() if library == "polars-lazy" else source, missing="drop").notes
+        assert notes[1] == "In the rows that are left 'sex' is always 0.", library
+    few = {name: column[:10] for name, column in columns.items()}
+    assert not any("always" in note for note in td.Table(few, missing="drop").notes)

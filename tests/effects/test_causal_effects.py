@@ -53,6 +53,42 @@ def test_networks_drawn_give_nearly_that() -> None:
     assert found.over == "20,000 networks drawn, which count alike"
 
 
+def test_a_bootstrap_counts_a_member_of_the_best_class_of_each_draw() -> None:
+    """As a list of just these networks would, all of one weight."""
+    table = drawn_table(1)
+    drawn = td.bootstrap(table, 20, seed=3)
+    found = td.causal_effects(drawn, share=1, draws=0)
+    networks = drawn.networks()
+    assert networks == drawn.networks() and len(networks) == 20
+    for draw, network in zip(drawn.draws, networks, strict=True):
+        assert draw.network is not None
+        assert td.EquivalenceClass(draw.network) == td.EquivalenceClass(network)
+    assert "no probabilities of networks given the data" in found.over
+    for (cause, outcome), effect in found.items():
+        n_paths = sum(network.is_ancestor(cause, outcome) for network in networks)
+        assert effect.no_effect == pytest.approx(1 - n_paths / 20, abs=1e-9)
+        if n_paths:
+            alone = [adjusted(table, cause, outcome, network.parents[cause]) for network in networks]
+            assert effect.distributions[1][1] == pytest.approx(np.mean(alone), abs=1e-9)
+
+
+def adjusted(table: td.Table, cause: str, outcome: str, parents: tuple[str, ...]) -> float:
+    """The probability of state 1 if the cause is 1, where it has these parents in all networks."""
+    known = td.Constraints(fixed_parents={cause: parents})
+    found = td.causal_effects(table, cause, outcome, constraints=known, share=1, draws=0)
+    return found[cause, outcome].distributions[1][1]
+
+
+def test_a_bootstrap_of_another_question_has_no_networks() -> None:
+    drawn = td.bootstrap(drawn_table(1), 3, question=td.edge_posteriors)
+    with pytest.raises(td.ScoreError, match="edge_posteriors have no networks; ask for best_network"):
+        td.causal_effects(drawn)
+    with pytest.raises(td.ScoreError, match="kind= goes with a table"):
+        td.causal_effects(drawn, kind="bic")
+    with pytest.raises(td.ScoreError, match="NAL"):
+        td.causal_effects(td.bootstrap(drawn_table(1), 2, "nal"))
+
+
 def test_a_list_under_constraints_counts_members_that_satisfy_them() -> None:
     known = td.Constraints(forbidden_edges=[("V0", "V1")])
     scores = td.score(drawn_table(2), td.BDeu(), constraints=known)
@@ -145,11 +181,11 @@ def test_mistakes_are_refused() -> None:
         td.causal_effects(table, "smoke", "lungs")
     with pytest.raises(td.ScoreError, match="share= is a share"):
         td.causal_effects(table, share=0)
-    with pytest.raises(td.ScoreError, match="draws= is a whole number"):
+    with pytest.raises(td.ScoreError, match="draws must be a whole number"):
         td.causal_effects(table, draws=-1)
     with pytest.raises(td.ScoreError, match="level= is a share"):
         td.causal_effects(table, level=2)
-    with pytest.raises(td.ScoreError, match="seed= is a whole number"):
+    with pytest.raises(td.ScoreError, match="seed must be a whole number"):
         td.causal_effects(table, seed=0.5)  # type: ignore[arg-type]
     found = td.causal_effects(table, "smoke", ["lung", "bronc"], draws=0)
     assert set(found) == {("smoke", "lung"), ("smoke", "bronc")}
@@ -259,3 +295,31 @@ def test_wherever_it_is_stopped_there_is_the_whole_answer_or_none() -> None:
 def test_memory_is_asked_for_before_it_is_taken() -> None:
     with pytest.raises(td.TooLarge, match="memory_limit"):
         td.causal_effects(td.example_table(), memory_limit="1 kB")
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_what_nothing_may_follow_from_has_no_effect(numbers: bool) -> None:
+    """Whatever the rows show: here both are the same."""
+    draw = np.random.default_rng(3).normal(size=300)
+    columns = {"x": draw, "y": draw + np.random.default_rng(4).normal(size=300) / 9, "z": draw[::-1]}
+    table = td.Table(columns, **({"continuous": "all"} if numbers else {"discretize": "median"}))
+    known = td.Constraints(forbidden_edges=["x->*"])
+    found = td.causal_effects(table, kind="bge" if numbers else "bdeu", constraints=known)
+    for outcome in "yz":
+        effect = found["x", outcome]
+        assert (effect.value, effect.lower, effect.upper, effect.no_effect) == pytest.approx((0, 0, 0, 1), abs=1e-12)
+    assert found["y", "x"].size > 0.5
+
+
+def test_where_rows_and_networks_disagree_a_note_says_which_counts() -> None:
+    """The outcome has one parent at most, which is the better cause: the other differs by rows alone."""
+    rng = np.random.default_rng(2)
+    x, z = rng.integers(0, 2, (2, 2000))
+    y = (rng.random(2000) < 0.2 + 0.4 * z + 0.2 * x).astype(int)
+    found = td.causal_effects(
+        {"x": x, "z": z, "y": y}, "x", "y", max_parents=1, constraints=td.Constraints(leaves=["y"])
+    )
+    assert found["x", "y"].no_effect > 0.9 and found["x", "y"].lower > 0.1
+    assert any("x -> y." in note and '"no effect" counts more' in note for note in found.notes)
+    told = td.causal_effects({"x": x, "z": z, "y": y}, "x", "y", constraints=td.Constraints(leaves=["y"]))
+    assert told["x", "y"].no_effect < 0.01 and not any("counts more" in note for note in told.notes)

@@ -94,7 +94,8 @@ def test_a_rule_cuts_the_same_columns_in_tables_and_estimators() -> None:
     learner = td.estimators.StructureLearner("bic", max_parents=1, discretize=td.Quantile(3))
     assert learner.fit(pd.DataFrame(columns)).table_ == expected
     assert learner.table_.notes == expected.notes
-    classifier = td.estimators.TANClassifier(discretize=td.Quantile(3)).fit(pd.DataFrame(columns), columns["flag"])
+    labels = [i // 5 % 2 for i in range(len(columns["flag"]))]
+    classifier = td.estimators.TANClassifier(discretize=td.Quantile(3)).fit(pd.DataFrame(columns), labels)
     states = {name: states for name, states in classifier.fitted_.states.items() if name != "class"}
     assert states == dict(zip(expected.names, expected.states, strict=True))
     assert classifier.answer_.notes == expected.notes

@@ -153,6 +153,9 @@ def test_one_class_and_wrong_labels() -> None:
     assert lone.predict_proba([[1, 1]]).tolist() == [[1.0]]
     with pytest.raises(ValueError, match="continuous"):
         td.estimators.TANClassifier().fit([[0, 1], [1, 0]], [0.1, 0.7])
+    for gap in (None, np.nan):
+        with pytest.raises(ValueError, match=r"Input y contains NaN: the class is missing in row 1"):
+            td.estimators.TANClassifier().fit([[0, 1], [1, 0]], np.array(["a", gap], dtype=object))
     with pytest.raises(ValueError, match="2 rows of features but 3 of classes"):
         td.estimators.TANClassifier().fit(pd.DataFrame({"a": [0, 1], "b": [1, 0]}), [0, 1, 1])
     with pytest.raises(td.ScoreError, match="ess must be a positive number"):

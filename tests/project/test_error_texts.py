@@ -87,7 +87,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         {"missing": "drop"},
         "no row is left: all 2 were dropped because of missing v",
     ),
-    ("missing=", b"a,b\n1,1\n", {"missing": "ignore"}, 'missing= is "error", "drop" or "state", not \'ignore\''),
+    (
+        "missing=",
+        b"a,b\n1,1\n",
+        {"missing": "ignore"},
+        'missing= is "error", "drop", "state" or "keep", not \'ignore\'',
+    ),
     (
         "infinite",
         b"a,b\ninf,1\n1.5,2\n",
@@ -164,7 +169,8 @@ def test_files_that_are_odd_but_plain(tmp_path: Path) -> None:
     assert "if it is a row, it takes header=False" in td.read_table(path).notes[0]
     path.write_bytes(b"id,a\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(30)))
     assert td.read_table(path).notes == (
-        "Column 'id' has a state for each row: it only tells rows apart; leave_out=['id'] leaves it out.",
+        "Column 'id' has a state for each row or nearly so: it tells rows apart and little else; leave_out=['id'] "
+        "leaves it out.",
     )
 
 
@@ -173,7 +179,7 @@ def test_one_row_and_constants_make_no_edges() -> None:
     for source in ({"a": [0], "b": [1], "c": [1]}, {"a": [0] * 9, "b": [1] * 9, "c": [1] * 9}):
         answer = td.best_network(td.Table(source))
         assert answer.network is not None and answer.network.n_edges == 0
-        assert answer.notes[0] == "Column 'a' is constant: it has one state."
+        assert answer.notes[0] == "Columns 'a', 'b', 'c' are constant: they have one state."
 
 
 @pytest.fixture(scope="module")
@@ -219,8 +225,8 @@ CALLS = [
         "has no row in which 'b' was not set, so that nothing tells of its causes: the table has 1 row of them,",
     ),
     (
-        "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",
-        "experiments tell networks of a class apart, so classes are not listed. Ask for networks instead",
+        "td.io.write_list('x.jsonl', td.k_best_classes(td.Table([[0, 1], [1, 0]], interventions=['', 'V1']), 2))",
+        "A list of classes that experiments tell apart is not written: the file would not tell which. Write the list",
     ),
     ("td.Table(5)", "a table cannot be made of this int; it takes a frame, an array of rows and columns, a dict of c"),
     ("td.best_network(found[0])", "a table cannot be made of this Network; it takes a frame"),
@@ -251,6 +257,29 @@ CALLS = [
     (
         "td.best_network(table, time_limt=5)",
         "best_network(): there is no argument 'time_limt'; close to it are 'time_l",
+    ),
+    ("td.best_network(table, score='bic')", "best_network(): there is no argument 'score'; it is called 'kind' here"),
+    (
+        "td.edge_posteriors(table, required_edges=[])",
+        "there is no argument 'required_edges'; 'constraints' takes it, as Constraints(required_edges=...)",
+    ),
+    ("td.best_network(table, n_jobs=2)", "there is no argument 'n_jobs'; it is called 'threads' here"),
+    (
+        "td.Constraints(blacklist=[])",
+        "Constraints(): there is no argument 'blacklist'; it is called 'forbidden_edges' here",
+    ),
+    (
+        "td.best_network(table, constraints={})",
+        "not dict; io.constraints_from makes them of what pgmpy and causal-learn",
+    ),
+    ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; it is called 'missing' here"),
+    (
+        "td.best_network(table, zzz=1)",
+        "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'columns', 'constraints',",
+    ),
+    (
+        "td.Constraints(required_edges=('asia', 'tub'))",
+        "required_edges: 'asia' is no pair; write 'a->b', or give two names: [('a', 'b')].",
     ),
     ("td.score(table, discretise=5)", "score(): there is no argument 'discretise'; close to it are 'discretize'"),
     ("td.best_network(td.score(table), 'bic', missing='drop')", "kind=, missing= goes with a table; these scores were"),
@@ -284,7 +313,7 @@ CALLS = [
         "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one.",
     ),
     ("td.best_network(scores, checkpoint=5)", "checkpoint must be the name of a file, not 5."),
-    ("td.k_best_networks(scores, 0)", "How many to list must be a whole number from 1 to 1,000,000,000, not 0."),
+    ("td.k_best_networks(scores, 0)", "k must be a whole number from 1 to 1,000,000,000, not 0."),
     ("td.networks_within(scores, 0.5)", "A Bayes factor is a number from 1 on, at most 1e+300, not 0.5."),
     ("td.k_best_networks(pruned, 5)", f"k_best_networks needs {KEEP_ALL}"),
     ("td.edge_posteriors(pruned)", f"A sum over all networks needs {KEEP_ALL}"),
@@ -391,6 +420,7 @@ def test_calls(world: dict[str, object], call: str, text: str) -> None:
 WORDS: list[tuple[list[str], Exit, str]] = [
     (["bst"], Exit.WRONG_USE, "there is no command 'bst'; there are best, list,"),
     (["bst"], Exit.WRONG_USE, "did you mean best?"),
+    (["FILE"], Exit.WRONG_USE, "did you mean topdag best "),
     (["best", "FILE", "--scor", "bic"], Exit.WRONG_USE, "unrecognized arguments: --scor bic; did you mean --score?"),
     (["best", "FILE", "--max-parent=3"], Exit.WRONG_USE, "did you mean --max-parents?"),
     (["best", "none.csv"], Exit.BAD_INPUT, "none.csv: there is no such file"),

@@ -66,7 +66,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_every_public_name_is_in_the_reference() -> None:
     """The reference reads the source, so it must find names there that are loaded only when they are asked for."""
     griffe = pytest.importorskip("griffe")
-    extensions = griffe.load_extensions(ROOT / "website" / "docstrings.py")
+    extensions = griffe.load_extensions("unpack_typeddict", ROOT / "website" / "docstrings.py")
     package = griffe.load(
         "topdag", search_paths=[ROOT / "src"], extensions=extensions, allow_inspection=False, resolve_aliases=True
     )
@@ -76,6 +76,7 @@ def test_every_public_name_is_in_the_reference() -> None:
         assert {name for name, module in space.modules.items() if module.is_public} <= set(space.exports)
         assert f"::: {space.path}\n" in (ROOT / "docs" / "reference" / "names.md").read_text()
     assert "```pycon\n>>> chain = Network(" in package["compare"].docstring.value
+    assert {"kind", "time_limit", "missing"} <= {argument.name for argument in package["best_network"].parameters}
 
 
 def test_a_docstring_as_markdown() -> None:

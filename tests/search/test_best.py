@@ -344,7 +344,7 @@ def test_a_search_that_is_stopped_keeps_what_its_parts_found(lists: FamilyLists,
     known = begin(store, Run())
     known.climb(1)
     assert known.masks is not None
-    before, parts = known.cost, parts_of(store.any_candidates)
+    before, parts = known.cost, parts_of(store.candidates)
     allowed = list(known.masks)
     for part in parts[:n_done]:
         own = begin(part.store(lists.names), Run())

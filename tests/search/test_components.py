@@ -23,7 +23,7 @@ def best_by_components(problem: Problem) -> tuple[float, list[int]]:
             part.candidates, _core.simple_bound(part.candidates), math.inf, True, None, _core.Limits()
         )
         cost += found.cost
-        order += part.as_columns(found.order)
+        order += [part.variables[place] for place in found.order]
     return cost, order
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 import reference
 import strategies
 from hypothesis import given, settings
@@ -63,3 +64,19 @@ def test_the_weights_of_a_best_network_lead_back_to_its_cost(lists: FamilyLists)
     weights = families.places(masks).astype(np.float64)
     cost, _ = _core.climb_from_weights(candidates_of(store), families.core, weights)
     assert cost == store.best_scores.sum() - best
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_threads_find_the_same_network(seed: int) -> None:
+    """With families enough that threads are used at all."""
+    rng = np.random.default_rng(seed)
+    n = 30
+    families = [(x, (), 0.0) for x in range(n)]
+    for x in range(n):
+        others = [v for v in range(n) if v != x]
+        drawn = {tuple(sorted(rng.choice(others, rng.integers(1, 4), replace=False).tolist())) for _ in range(90)}
+        families += [(x, parents, float(rng.integers(1, 9))) for parents in sorted(drawn)]
+    candidates = candidates_of(store_of(FamilyLists.build([f"V{v}" for v in range(n)], families)))
+    assert candidates.size >= 1000
+    one = _core.climb_orders(candidates, 60, seed, _core.Limits(1))
+    assert all(_core.climb_orders(candidates, 60, seed, _core.Limits(threads)) == one for threads in (2, 3, 16))

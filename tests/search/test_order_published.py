@@ -49,7 +49,7 @@ def test_known_optimum_by_search_over_orders(lines: list[Optimum]) -> None:
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
     candidates = _core.Candidates(store.n, store.lists.offsets, masks, store.rounded)
     parts = parts_of(candidates)
-    order = [column for part in parts for column in part.as_columns(best_order(part.candidates))]
+    order = [part.variables[place] for part in parts for place in best_order(part.candidates)]
     cost, parents = _core.network_in_order(candidates, order)
     best = np.maximum.reduceat(store.rounded, store.lists.offsets[:-1]).sum()
     score = sum(store.exact_value(x, mask) for x, mask in enumerate(parents))

@@ -27,7 +27,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.search.family_lists import FamilyLists
-from topdag.search.order_search import cluster_bound, consecutive_blocks, search_orders
+from topdag.search.order_search import cluster_bound, search_orders
 
 Result = _core.OrderResult
 Search = Callable[..., Result]
@@ -241,7 +241,3 @@ def test_a_search_that_stops_says_why(limits: dict, reason: str) -> None:
     assert not stopped.finished and stopped.limit is reason
     assert stopped.masks is None and stopped.cost == math.inf
     assert bound.at(0) <= stopped.bound <= rest(problem)[0]
-
-
-def test_blocks_are_consecutive() -> None:
-    assert consecutive_blocks([2, 3, 1]) == [0b000011, 0b011100, 0b100000]

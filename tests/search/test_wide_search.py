@@ -16,10 +16,8 @@ import topdag as td
 from topdag import _core
 from topdag._util.bitsets import masks_in, set_array
 from topdag.scoring.score import scores_from_lists
-from topdag.search.costs import FAMILIES
-from topdag.search.engines import WIDTHS, sizes_given
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import CANDIDATES, ListStore
+from topdag.search.stores import ListStore
 
 Listed = list[tuple[int, list[int], float]]
 
@@ -219,41 +217,29 @@ def test_climbing_is_the_same_on_wide_sets(lists: FamilyLists, seed: int, words:
     rows = np.zeros((len(store.parents), words), dtype=np.uint64)
     rows[:, 0] = store.parents
     weights = np.full(len(store.rounded), 0.5)
-    given = store.n, store.lists.offsets
-    narrow = store.candidates
-    cuts = _core.ClusterFamilies(store.lists.offsets, store.parents).separate(weights, 2, 20, 1e-4, 1000)
-    for kind, families in zip(CANDIDATES[1:], FAMILIES[1:], strict=True):
-        if 64 * words > int(kind.__name__.removeprefix("Candidates")):
-            with pytest.raises(ValueError, match="too many words"):
-                kind(*given, rows, store.rounded)
-            continue
-        wide = kind(*given, rows, store.rounded)
-        assert _core.climb_orders(wide, 5, seed, _core.Limits()) == _core.climb_orders(narrow, 5, seed, _core.Limits())
-        assert _core.components(wide) == _core.components(narrow)
-        found = families(store.lists.offsets, rows).separate(weights, 2, 20, 1e-4, 1000)
-        assert masks_in(found[0]) == cuts[0].tolist()
-        assert found[1].tolist() == cuts[1].tolist()
+    narrow, wide = store.candidates, _core.Candidates(store.n, store.lists.offsets, rows, store.rounded)
+    assert (wide.n_variables, wide.size) == (narrow.n_variables, narrow.size)
+    assert _core.climb_orders(wide, 5, seed, _core.Limits()) == _core.climb_orders(narrow, 5, seed, _core.Limits())
+    assert _core.undominated(wide).size == _core.undominated(narrow).size
+    assert _core.components(wide) == _core.components(narrow)
+    for variables, before in _core.components(narrow):
+        for one, other in zip(
+            _core.component_families(wide, variables, before),
+            _core.component_families(narrow, variables, before),
+            strict=True,
+        ):
+            assert one.tolist() == other.tolist()
+    families, rows_of_families = (_core.ClusterFamilies(store.lists.offsets, sets) for sets in (store.parents, rows))
+    cuts, found = (of.separate(weights, 2, 20, 1e-4, 1000) for of in (families, rows_of_families))
+    assert [part.tolist() for part in found] == [part.tolist() for part in cuts]
+    near, wide_near = (_core.climb_from_weights(of, families, weights) for of in (narrow, wide))
+    assert near == wide_near
 
 
-@pytest.mark.parametrize("width", WIDTHS[1:])
-@settings(max_examples=15)
-@given(lists=tied_lists(variables=(4, 8)))
-def test_the_widest_sets_find_what_machine_words_find(width: int, lists: FamilyLists) -> None:
-    """Few variables in sets of each width: the same answers, counts of work and all."""
-    narrow = td.best_network(list_scores(lists), engine="branch and cut")
-    with sizes_given(width=width):
-        wide = td.best_network(list_scores(lists), engine="branch and cut")
-    assert (wide.score, wide.proof.bound, wide.proof.status) == (narrow.score, narrow.proof.bound, narrow.proof.status)
-    assert wide.network == narrow.network
-    assert wide.stats.work == narrow.stats.work
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_cuts_and_branches_are_the_same_on_the_widest_sets(seed: int) -> None:
-    """Many rounds, halves and local cuts, and parts: none depends on the width."""
-    lists = tangled(24, seed)
-    narrow = td.best_network(list_scores(lists), engine="branch and cut")
-    with sizes_given(width=WIDTHS[-1]):
-        wide = td.best_network(list_scores(lists), engine="branch and cut")
-    assert narrow.stats.work["rounds"] > 1
-    assert (wide.score, wide.network, wide.stats.work) == (narrow.score, narrow.network, narrow.stats.work)
+def test_sets_have_at_most_32_words() -> None:
+    rows = np.zeros((1, 33), dtype=np.uint64)
+    with pytest.raises(ValueError, match="too many variables"):
+        _core.Candidates(1, np.array([0, 1]), rows, np.zeros(1))
+    wide = _core.Candidates(1, np.array([0, 1]), rows[:, :2].copy(), np.zeros(1))
+    with pytest.raises(TypeError):
+        _core.simple_bound(wide)

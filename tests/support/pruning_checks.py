@@ -27,6 +27,7 @@ from topdag.scoring.pruned import (
     score_pruned,
 )
 from topdag.scoring.task import Pruning, ScoringTask
+from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import OwnFamilies, SetStore
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -205,3 +206,9 @@ def truth(table: td.Table, kind: SetScore, keep: Pruning, max_parents: int | Non
 def tables_that_vary(**options: object) -> st.SearchStrategy[td.Table]:
     drawn = tables(constants=False, **options)  # type: ignore[arg-type]
     return drawn.filter(lambda table: len(scored_columns(table)) > 1)
+
+
+def same_lists(one: FamilyLists, other: FamilyLists) -> bool:
+    """Whether names, families and scores are all equal."""
+    arrays = [(one.offsets, other.offsets), (one.masks, other.masks), (one.scores, other.scores)]
+    return one.names == other.names and all(np.array_equal(own, its) for own, its in arrays)

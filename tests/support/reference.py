@@ -154,6 +154,19 @@ def qnml(rows, weights, arities, x, parents):
     return log_likelihood(rows, weights, arities, x, parents) - regret(n, q * r) + regret(n, q)
 
 
+def node_average_likelihood(rows, weights, arities, x, parents, penalty):
+    """N times the average log likelihood of the rows in which x and its parents are known (None: they are not), less
+    ``penalty`` for each free parameter; where there is no such row, each state is equally likely [Balov 2013]."""
+    family = (*parents, x)
+    known = [(row, weight) for row, weight in zip(rows, weights, strict=True) if None not in [row[v] for v in family]]
+    n_known = sum(weight for _, weight in known)
+    if n_known == 0:
+        average = -math.log(arities[x])
+    else:
+        average = log_likelihood(*zip(*known, strict=True), arities, x, parents) / n_known
+    return sum(weights) * average - penalty * free_parameters(arities, x, parents)
+
+
 def local_of(score, rows, weights, arities, *settings):
     """local(x, parent mask) of one of the scores above on one table; each family is computed once."""
 

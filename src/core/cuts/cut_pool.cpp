@@ -3,59 +3,82 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/draws.h"
 
 namespace topdag {
 
-template <class Set>
-int CutOf<Set>::limit() const {
-    if (is_clause()) return 1;
+int Cut::limit() const {
     if (local) return local->limit;
-    int sum = size_of(variables);
-    for (const ClusterOf<Set>& cluster : clusters) sum += cluster.k;
+    if (clusters.empty() && variables.empty()) return 1;  // a clause
+    int sum = static_cast<int>(variables.size());
+    for (const Cluster& cluster : clusters) sum += cluster.k;
     return is_halved() ? (sum + 1) / 2 : sum;
 }
 
-template <class Set>
-int CutOf<Set>::coefficient(int v, Set parents) const {
-    if (local) return local->coefficient(v, parents);
-    int sum = has(variables, v);
-    for (const ClusterOf<Set>& cluster : clusters) sum += cluster.counts(v, parents);
-    return is_halved() ? (sum + 1) / 2 : sum;
-}
-
-template <class Set>
-void CutPoolOf<Set>::add(CutOf<Set> cut) {
-    std::vector<Entry> row;
-    const auto size = static_cast<std::int32_t>(families_.parents.size());
-    Set touched = cut.local ? cut.local->members : cut.variables;
-    for (const ClusterOf<Set>& cluster : cut.clusters) touched |= cluster.members;
-    for (Set rest = touched; rest; rest &= rest - 1) {
-        const int v = first_of(rest);
-        for (std::int64_t i = families_.offsets[v]; i < families_.offsets[v + 1]; ++i)
-            if (const int coefficient = cut.coefficient(v, families_.parents[i]))
-                row.push_back({static_cast<std::int32_t>(i), coefficient});
-        row.push_back({size + v, cut.coefficient(v, 0)});
-    }
+void CutPool::add(Cut cut) {
+    rows_.push_back(cut.local ? local_row(*cut.local) : row_of_sums(cut));
     cuts_.push_back(std::move(cut));
-    rows_.push_back(std::move(row));
 }
 
-template <class Set>
-void CutPoolOf<Set>::add_clause(std::span<const std::uint8_t> marks) {
+std::vector<Entry> CutPool::local_row(const LocalCut& cut) const {
     std::vector<Entry> row;
-    const auto size = static_cast<std::int32_t>(families_.parents.size());
-    for (std::int32_t i = 0; i < size; ++i)
+    for (int place = 0; place < static_cast<int>(cut.members.size()); ++place) {
+        const int v = cut.members[place];
+        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i)
+            if (const int coefficient = cut.coefficient(place, families_.parents(i)))
+                row.push_back({static_cast<std::int32_t>(i), coefficient});
+        row.push_back({further(v), cut.coefficient(place, {})});
+    }
+    return row;
+}
+
+void CutPool::count(const Cluster& cluster) {
+    for (const int v : cluster.members) is_member_[v] = 1;
+    for (const int v : cluster.members) {
+        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i)
+            sums_[i] += n_marked(families_.parents(i), is_member_) < cluster.k;
+        ++sums_[further(v)];
+    }
+    for (const int v : cluster.members) is_member_[v] = 0;
+}
+
+std::vector<Entry> CutPool::row_of_sums(const Cut& cut) {
+    Variables touched = cut.variables;
+    for (const Cluster& cluster : cut.clusters) {
+        touched.insert(touched.end(), cluster.members.begin(), cluster.members.end());
+        count(cluster);
+    }
+    for (const int v : cut.variables) {
+        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i) ++sums_[i];
+        ++sums_[further(v)];
+    }
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    std::vector<Entry> row;
+    const auto take = [&](std::int32_t family) {
+        const std::int32_t sum = std::exchange(sums_[family], 0);
+        if (sum != 0) row.push_back({family, cut.is_halved() ? (sum + 1) / 2 : sum});
+    };
+    for (const int v : touched) {
+        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i) take(static_cast<std::int32_t>(i));
+        take(further(v));
+    }
+    return row;
+}
+
+void CutPool::add_clause(std::span<const std::uint8_t> marks) {
+    std::vector<Entry> row;
+    for (std::int32_t i = 0; i < further(0); ++i)
         if (marks[static_cast<std::size_t>(i)]) row.push_back({i, 1});
-    for (std::int32_t v = 0; v < families_.n_variables(); ++v) row.push_back({size + v, 1});
+    for (int v = 0; v < families_.n_variables(); ++v) row.push_back({further(v), 1});
     cuts_.push_back({});
     rows_.push_back(std::move(row));
 }
 
-template <class Set>
-void CutPoolOf<Set>::keep(std::span<const std::uint8_t> kept) {
+void CutPool::keep(std::span<const std::uint8_t> kept) {
     std::size_t end = 0;
     for (std::size_t c = 0; c < cuts_.size(); ++c)
         if (kept[c]) {
@@ -66,8 +89,7 @@ void CutPoolOf<Set>::keep(std::span<const std::uint8_t> kept) {
     rows_.resize(end);
 }
 
-template <class Set>
-ReducedCosts CutPoolOf<Set>::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
+ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
                                     std::span<const double> multipliers) const {
     ReducedCosts result{0.0, {costs.begin(), costs.end()}};
     long double bound = 0.0L;  // parts of the sum may be as many times larger as there are variables
@@ -80,11 +102,11 @@ ReducedCosts CutPoolOf<Set>::reduced_costs(std::span<const double> costs, std::s
     result.excess.resize(costs.size());
     for (int v = 0; v < families_.n_variables(); ++v) {
         double least = std::numeric_limits<double>::infinity();
-        for (std::int64_t i = families_.offsets[v]; i < families_.offsets[v + 1]; ++i)
+        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i)
             if (allowed[i]) least = std::min(least, result.excess[i]);
         bound += least;
         if (least == std::numeric_limits<double>::infinity()) continue;
-        for (std::int64_t i = families_.offsets[v]; i < families_.offsets[v + 1]; ++i) result.excess[i] -= least;
+        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i) result.excess[i] -= least;
     }
     result.bound = static_cast<double>(bound);
     return result;
@@ -143,126 +165,112 @@ private:
 };
 
 // The rows that hold with equality: each variable's own, then those of tight clusters.
-template <class Set>
 class TightRows {
 public:
-    TightRows(const CutPoolOf<Set>& pool, std::span<const double> weights) : pool_(pool), weights_(weights) {
-        const FamilyViewOf<Set>& families = pool.families();
-        column_of_.assign(weights.size(), -1);
+    TightRows(const CutPool& pool, std::span<const double> weights) : pool_(pool), n_variables_(pool.families().n_variables()) {
+        std::vector<int> column_of(weights.size() + n_variables_, -1);  // the further families have no weight
         for (std::size_t i = 0; i < weights.size(); ++i)
-            if (weights[i] > least_weight) column_of_[i] = static_cast<int>(n_columns_++);
-        for (std::size_t c = 0; c < pool.size(); ++c)
-            if (pool.cut(c).is_cluster() &&
-                weight_of(pool.row(c)) < pool.cut(c).limit() + least_weight)
-                tight_.push_back(c);
-        n_variables_ = static_cast<std::size_t>(families.n_variables());
+            if (weights[i] > least_weight) {
+                column_of[i] = static_cast<int>(weights_.size());
+                weights_.push_back(weights[i]);
+            }
+        for (std::size_t v = 0; v < n_variables_; ++v) {
+            columns_.emplace_back();
+            for (std::size_t i = pool.families().begin_of(v); i < pool.families().end_of(v); ++i)
+                if (column_of[i] >= 0) columns_.back().push_back(column_of[i]);
+        }
+        for (std::size_t c = 0; c < pool.size(); ++c) {
+            if (!pool.cut(c).is_cluster()) continue;
+            double weight = 0.0;
+            std::vector<int> columns;
+            for (const Entry& entry : pool.row(c)) {
+                if (static_cast<std::size_t>(entry.family) < weights.size()) weight += weights[entry.family];
+                if (column_of[entry.family] >= 0) columns.push_back(column_of[entry.family]);
+            }
+            if (weight >= pool.cut(c).limit() + least_weight) continue;
+            tight_.push_back(c);
+            columns_.push_back(std::move(columns));
+        }
     }
 
-    std::size_t n_columns() const { return n_columns_; }
-    std::size_t n_rows() const { return n_variables_ + tight_.size(); }
+    std::size_t n_columns() const { return weights_.size(); }
+    std::size_t n_rows() const { return columns_.size(); }
 
     Sum row(std::size_t r) const {
-        Sum sum{Bits(n_columns_ / 64 + 1), false, Bits(n_rows() / 64 + 1)};
+        Sum sum{Bits(n_columns() / 64 + 1), r < n_variables_ || cluster(r).k % 2 == 1, Bits(n_rows() / 64 + 1)};
         flip(sum.rows, r);
-        if (r < n_variables_) {
-            const auto& offsets = pool_.families().offsets;
-            for (std::int64_t i = offsets[r]; i < offsets[r + 1]; ++i)
-                flip_family(sum.odd, static_cast<std::size_t>(i));
-            sum.has_odd_limit = true;
-        } else {
-            const std::size_t c = tight_[r - n_variables_];
-            for (const Entry& entry : pool_.row(c)) flip_family(sum.odd, static_cast<std::size_t>(entry.family));
-            sum.has_odd_limit = pool_.cut(c).limit() % 2 == 1;
-        }
+        for (const int column : columns_[r]) flip(sum.odd, static_cast<std::size_t>(column));
         return sum;
     }
 
-    CutOf<Set> cut_of(const Sum& sum) const {
-        CutOf<Set> cut;
-        for (std::size_t r = 0; r < n_rows(); ++r) {
-            if (!is_set(sum.rows, r)) continue;
+    Cut cut_of(const Sum& sum) const {
+        Cut cut;
+        for (const std::size_t r : rows_in(sum))
             if (r < n_variables_)
-                cut.variables |= only<Set>(static_cast<int>(r));
+                cut.variables.push_back(static_cast<int>(r));
             else
-                cut.clusters.push_back(pool_.cut(tight_[r - n_variables_]).clusters[0]);
-        }
+                cut.clusters.push_back(cluster(r));
         return cut;
     }
 
-    double violation(const CutOf<Set>& cut) const {
+    // Of the cut of a sum.
+    double violation(const Sum& sum, const Cut& cut) const {
+        std::vector<int> counts(n_columns(), 0);
+        for (const std::size_t r : rows_in(sum))
+            for (const int column : columns_[r]) ++counts[column];
         double left = 0.0;
-        const FamilyViewOf<Set>& families = pool_.families();
-        for (int v = 0; v < families.n_variables(); ++v)
-            for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
-                if (weights_[i] > least_weight) left += weights_[i] * cut.coefficient(v, families.parents[i]);
+        for (std::size_t i = 0; i < counts.size(); ++i) left += weights_[i] * ((counts[i] + 1) / 2);
         return cut.limit() - left;
     }
 
+    // Variables' own rows come first: they make most odd coefficients even.
+    std::vector<std::size_t> shuffled(Draws& draws) const {
+        std::vector<std::size_t> order(n_rows());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::vector<std::size_t> clusters(order.begin() + static_cast<std::ptrdiff_t>(n_variables_), order.end());
+        draws.shuffle(clusters);
+        std::copy(clusters.begin(), clusters.end(), order.begin() + static_cast<std::ptrdiff_t>(n_variables_));
+        return order;
+    }
+
 private:
-    double weight_of(const std::vector<Entry>& row) const {
-        double weight = 0.0;
-        for (const Entry& entry : row)
-            if (static_cast<std::size_t>(entry.family) < weights_.size())
-                weight += entry.coefficient * weights_[entry.family];
-        return weight;
+    const Cluster& cluster(std::size_t r) const { return pool_.cut(tight_[r - n_variables_]).clusters[0]; }
+
+    std::vector<std::size_t> rows_in(const Sum& sum) const {
+        std::vector<std::size_t> rows;
+        for (std::size_t r = 0; r < n_rows(); ++r)
+            if (is_set(sum.rows, r)) rows.push_back(r);
+        return rows;
     }
 
-    void flip_family(Bits& odd, std::size_t family) const {
-        if (family < column_of_.size() && column_of_[family] >= 0)
-            flip(odd, static_cast<std::size_t>(column_of_[family]));
-    }
-
-    const CutPoolOf<Set>& pool_;
-    std::span<const double> weights_;
-    std::vector<int> column_of_;
-    std::vector<std::size_t> tight_;
-    std::size_t n_columns_ = 0;
-    std::size_t n_variables_ = 0;
+    const CutPool& pool_;
+    std::size_t n_variables_;
+    std::vector<double> weights_;            // by column: of a family that has any
+    std::vector<std::size_t> tight_;         // cuts
+    std::vector<std::vector<int>> columns_;  // by row: each has the coefficient one
 };
-
-// Variables' own rows come first: they make most odd coefficients even.
-template <class Set>
-std::vector<std::size_t> row_order(const TightRows<Set>& rows, std::size_t n_variables, Draws& draws) {
-    std::vector<std::size_t> clusters;
-    for (std::size_t r = n_variables; r < rows.n_rows(); ++r) clusters.push_back(r);
-    draws.shuffle(clusters);
-    std::vector<std::size_t> order;
-    for (std::size_t r = 0; r < n_variables; ++r) order.push_back(r);
-    order.insert(order.end(), clusters.begin(), clusters.end());
-    return order;
-}
 
 }  // namespace
 
-template <class Set>
-std::vector<CutOf<Set>> CutPoolOf<Set>::violated_halves(std::span<const double> weights, std::size_t most_cuts,
+std::vector<Cut> CutPool::violated_halves(std::span<const double> weights, std::size_t most_cuts,
                                           double least_violation) const {
-    const TightRows<Set> rows(*this, weights);
+    const TightRows rows(*this, weights);
     Draws draws(1);
-    std::vector<CutOf<Set>> found;
+    std::vector<Cut> found;
     for (int i = 0; i < orders_tried; ++i) {
         Elimination elimination(rows.n_columns());
-        for (const std::size_t r : row_order(rows, static_cast<std::size_t>(families_.n_variables()), draws)) {
+        for (const std::size_t r : rows.shuffled(draws)) {
             Sum sum = rows.row(r);
             if (!elimination.reduce(sum)) continue;
-            CutOf<Set> cut = rows.cut_of(sum);
-            if (!cut.is_halved() || rows.violation(cut) < least_violation) continue;
+            Cut cut = rows.cut_of(sum);
+            if (!cut.is_halved() || rows.violation(sum, cut) < least_violation) continue;
             if (std::find(found.begin(), found.end(), cut) == found.end()) found.push_back(std::move(cut));
         }
     }
     std::stable_sort(found.begin(), found.end(),
-                     [](const CutOf<Set>& a, const CutOf<Set>& b) { return a.clusters.size() < b.clusters.size(); });
+                     [](const Cut& a, const Cut& b) { return a.clusters.size() < b.clusters.size(); });
     if (found.size() > most_cuts) found.resize(most_cuts);
     return found;
 }
-
-template struct CutOf<VarSet>;
-template struct CutOf<WideSet>;
-template class CutPoolOf<VarSet>;
-template class CutPoolOf<WideSet>;
-template struct CutOf<BroadSet>;
-template class CutPoolOf<BroadSet>;
-template struct CutOf<VastSet>;
-template class CutPoolOf<VastSet>;
 
 }  // namespace topdag

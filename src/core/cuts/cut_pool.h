@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "base/var_set.h"
 #include "cuts/clusters.h"
 #include "cuts/local_cuts.h"
 
@@ -18,18 +17,15 @@ namespace topdag {
 // of `variables` has one family; all is halved and rounded up. That is safe for the coefficients because weights are
 // not negative, and for the limit because networks have whole numbers on the left [Caprara & Fischetti 1996].
 // A local cut stands alone. A clause has nothing: its families are given, and every network asked for has one of them.
-template <class Set>
-struct CutOf {
-    std::vector<ClusterOf<Set>> clusters;
-    Set variables = 0;
-    std::optional<LocalCutOf<Set>> local;
+struct Cut {
+    std::vector<Cluster> clusters;
+    Variables variables;
+    std::optional<LocalCut> local;
 
-    bool operator==(const CutOf&) const = default;
-    bool is_clause() const { return clusters.empty() && variables == 0 && !local; }
-    bool is_cluster() const { return clusters.size() == 1 && variables == 0; }
-    bool is_halved() const { return clusters.size() > 1 || variables != 0; }
+    bool operator==(const Cut&) const = default;
+    bool is_cluster() const { return clusters.size() == 1 && variables.empty(); }
+    bool is_halved() const { return clusters.size() > 1 || !variables.empty(); }
     int limit() const;
-    int coefficient(int v, Set parents) const;
 };
 
 struct Entry {
@@ -44,19 +40,21 @@ struct ReducedCosts {
 
 // Cuts with their coefficients for fixed families. A family number from the number of families on stands for a
 // further family without parents of each variable.
-template <class Set>
-class CutPoolOf {
+class CutPool {
 public:
-    explicit CutPoolOf(const FamilyViewOf<Set>& families) : families_(families) {}
+    // Looks into the families.
+    explicit CutPool(const ListedFamilies& families)
+        : families_(families), is_member_(families.n_variables(), 0),
+          sums_(families.size() + static_cast<std::size_t>(families.n_variables()), 0) {}
 
-    void add(CutOf<Set> cut);
+    void add(Cut cut);
     // One of the marked families must be there; the further families count too.
     void add_clause(std::span<const std::uint8_t> marks);
     void keep(std::span<const std::uint8_t> kept);
     std::size_t size() const { return cuts_.size(); }
-    const CutOf<Set>& cut(std::size_t c) const { return cuts_[c]; }
+    const Cut& cut(std::size_t c) const { return cuts_[c]; }
     const std::vector<Entry>& row(std::size_t c) const { return rows_[c]; }
-    const FamilyViewOf<Set>& families() const { return families_; }
+    const ListedFamilies& families() const { return families_; }
 
     // The Lagrangean bound of any multipliers >= 0: limits times multipliers, plus for each variable its cheapest
     // family once every cut has paid its multiplier to the families in it. Exact when costs and multipliers lie on one
@@ -66,16 +64,21 @@ public:
 
     // Halved cuts that the weights violate, made of clusters that hold with equality: sums in which every family with
     // weight has an even coefficient and the limit is odd, found by elimination modulo two.
-    std::vector<CutOf<Set>> violated_halves(std::span<const double> weights, std::size_t most_cuts,
+    std::vector<Cut> violated_halves(std::span<const double> weights, std::size_t most_cuts,
                                      double least_violation) const;
 
 private:
-    FamilyViewOf<Set> families_;
-    std::vector<CutOf<Set>> cuts_;
-    std::vector<std::vector<Entry>> rows_;
-};
+    std::vector<Entry> local_row(const LocalCut& cut) const;
+    std::vector<Entry> row_of_sums(const Cut& cut);
+    void count(const Cluster& cluster);
+    std::int32_t further(int v) const { return static_cast<std::int32_t>(families_.size()) + v; }
 
-using Cut = CutOf<VarSet>;
-using CutPool = CutPoolOf<VarSet>;
+    const ListedFamilies& families_;
+    std::vector<Cut> cuts_;
+    std::vector<std::vector<Entry>> rows_;
+    // While a row is made: members of a cluster, and by family how many clusters and variables count it.
+    std::vector<char> is_member_;
+    std::vector<std::int32_t> sums_;
+};
 
 }  // namespace topdag

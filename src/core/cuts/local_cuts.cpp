@@ -18,32 +18,25 @@ constexpr int most_scale = 16;
 constexpr int rough_scale = 60;
 constexpr double tiny_share = 1e-6;
 
+// The places of those parents that are members.
+std::uint32_t places_of(Parents parents, const Variables& members) {
+    std::uint32_t places = 0;
+    for (const int p : parents) {
+        const auto found = std::lower_bound(members.begin(), members.end(), p);
+        if (found != members.end() && *found == p) places |= std::uint32_t{1} << (found - members.begin());
+    }
+    return places;
+}
+
 // What a solution looks like on a few variables.
-template <class Set>
 struct LocalView {
-    std::vector<int> variables;
     std::vector<LocalOrders::Option> options;
     std::vector<double> weights;
 
-    LocalView(const SupportOf<Set>& support, Set members) {
-        for (Set rest = members; rest; rest &= rest - 1) variables.push_back(first_of(rest));
-        for (std::size_t place = 0; place < variables.size(); ++place)
-            for (const WeightedFamilyOf<Set>& family : support[variables[place]])
-                add(static_cast<int>(place), local(family.parents & members), family.weight);
-    }
-
-    std::uint32_t local(Set parents) const {
-        std::uint32_t mask = 0;
-        for (std::size_t place = 0; place < variables.size(); ++place)
-            mask |= static_cast<std::uint32_t>(has(parents, variables[place])) << place;
-        return mask;
-    }
-
-    Set global(std::uint32_t mask) const {
-        Set parents = 0;
-        for (std::size_t place = 0; place < variables.size(); ++place)
-            if (mask >> place & 1) parents |= only<Set>(variables[place]);
-        return parents;
+    LocalView(const Support& support, const Variables& members) {
+        for (std::size_t place = 0; place < members.size(); ++place)
+            for (const WeightedFamily& family : support[members[place]])
+                add(static_cast<int>(place), places_of(family.parents, members), family.weight);
     }
 
 private:
@@ -84,102 +77,88 @@ double lower_otherwise(LocalOrders& orders, const std::vector<double>& prices, s
     return limit;
 }
 
-template <class Set>
-std::optional<LocalCutOf<Set>> cut_on(const SupportOf<Set>& support, Set members, const LocalCutOptions& options) {
-    const LocalView<Set> view(support, members);
-    LocalOrders orders(static_cast<int>(view.variables.size()), view.options);
+std::optional<LocalCut> cut_on(const Support& support, const Variables& members, const LocalCutOptions& options) {
+    const LocalView view(support, members);
+    LocalOrders orders(static_cast<int>(members.size()), view.options);
     const HullCut found = HullProgram(orders, view.weights).solve(options.least_violation, options.most_steps);
     if (found.violation < options.least_violation) return std::nullopt;
     int scale = 1;
     const std::vector<double> prices = whole(found.coefficients, scale);
-    std::vector<double> otherwise(view.variables.size(), scale);
+    std::vector<double> otherwise(members.size(), scale);
     const double limit = lower_otherwise(orders, prices, otherwise);
     double weight = 0.0;
-    LocalCutOf<Set> cut{members, {}, {}, static_cast<int>(limit)};
+    LocalCut cut{members, {}, {}, static_cast<int>(limit)};
     for (const double most : otherwise) cut.otherwise.push_back(static_cast<int>(most));
     for (std::size_t i = 0; i < prices.size(); ++i) {
         const auto [place, parents] = view.options[i];
         weight += view.weights[i] * std::min(prices[i], otherwise[place]);
-        if (prices[i] < otherwise[place])
-            cut.options.push_back({view.variables[place], view.global(parents), static_cast<int>(prices[i])});
+        if (prices[i] < otherwise[place]) cut.options.push_back({place, parents, static_cast<int>(prices[i])});
     }
     if (limit - weight < options.least_violation * scale) return std::nullopt;
     return cut;
 }
 
 // How much each pair of variables has to do with each other.
-template <class Set>
-std::vector<double> ties_of(const SupportOf<Set>& support) {
+std::vector<double> ties_of(const Support& support) {
     const int n = static_cast<int>(support.size());
     std::vector<double> ties(static_cast<std::size_t>(n) * n, 0.0);
     for (int v = 0; v < n; ++v)
-        for (const WeightedFamilyOf<Set>& family : support[v])
-            for (Set rest = family.parents; rest; rest &= rest - 1) {
-                const int u = first_of(rest);
+        for (const WeightedFamily& family : support[v])
+            for (const int u : family.parents) {
                 ties[static_cast<std::size_t>(u * n + v)] += family.weight;
                 ties[static_cast<std::size_t>(v * n + u)] += family.weight;
             }
     return ties;
 }
 
-// From a variable on, always the one that has most to do with those taken.
-template <class Set>
-Set tied_set(const std::vector<double>& ties, int n, int first, Set others, int most_members) {
-    Set members = only<Set>(first);
+// From a variable of a circle on, always the one of it that has most to do with those taken.
+Variables tied_set(const std::vector<double>& ties, int n, int first, const Variables& circle, int most_members) {
+    Variables members{first};
     std::vector<double> pull(n, 0.0);
-    for (int last = first; size_of(members) < most_members;) {
+    for (int last = first; static_cast<int>(members.size()) < most_members;) {
         int next = -1;
-        for (int v = 0; v < n; ++v) {
+        for (const int v : circle) {
             pull[v] += ties[static_cast<std::size_t>(last * n + v)];
-            if (has(others & ~members, v) && pull[v] > tiny_share && (next < 0 || pull[v] > pull[next])) next = v;
+            const bool is_member = std::find(members.begin(), members.end(), v) != members.end();
+            if (!is_member && pull[v] > tiny_share && (next < 0 || pull[v] > pull[next])) next = v;
         }
         if (next < 0) break;
-        members |= only<Set>(next);
+        members.push_back(next);
         last = next;
     }
+    std::sort(members.begin(), members.end());
     return members;
 }
 
 }  // namespace
 
-template <class Set>
-int LocalCutOf<Set>::coefficient(int v, Set parents) const {
-    if (!has(members, v)) return 0;
-    int least = otherwise[static_cast<std::size_t>(size_of(members & (only<Set>(v) - 1)))];
+int LocalCut::coefficient(int place, Parents parents) const {
+    const std::uint32_t inside = places_of(parents, members);
+    int least = otherwise[place];
     for (const Option& option : options)
-        if (option.variable == v && is_subset(option.parents, parents)) least = std::min(least, option.coefficient);
+        if (option.place == place && (option.parents & ~inside) == 0) least = std::min(least, option.coefficient);
     return least;
 }
 
-template <class Set>
-std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options) {
+std::vector<LocalCut> local_cuts(const Support& support, const LocalCutOptions& options) {
     const int n = static_cast<int>(support.size());
     const std::vector<double> ties = ties_of(support);
-    std::vector<Set> tried;
-    std::vector<LocalCutOf<Set>> cuts;
-    const auto found_on = [&](Set members) {
+    std::vector<Variables> tried;
+    std::vector<LocalCut> cuts;
+    const auto found_on = [&](const Variables& members) {
         if (std::find(tried.begin(), tried.end(), members) != tried.end()) return false;
         tried.push_back(members);
-        std::optional<LocalCutOf<Set>> cut = cut_on(support, members, options);
+        std::optional<LocalCut> cut = cut_on(support, members, options);
         if (cut) cuts.push_back(std::move(*cut));
         return cut.has_value();
     };
-    for (const Set& circle : circles_of(support))
-        for (Set rest = circle; rest && cuts.size() < options.most_cuts; rest &= rest - 1) {
+    for (const Variables& circle : circles_of(support))
+        for (auto first = circle.begin(); first != circle.end() && cuts.size() < options.most_cuts; ++first) {
             // Cuts on fewer variables are stronger where they are violated at all.
             for (int most = options.least_members; most <= options.most_members; most += size_step)
-                if (found_on(tied_set(ties, n, first_of(rest), circle, most))) break;
+                if (found_on(tied_set(ties, n, *first, circle, most))) break;
         }
     return cuts;
 }
-
-template struct LocalCutOf<VarSet>;
-template struct LocalCutOf<WideSet>;
-template std::vector<LocalCutOf<VarSet>> local_cuts(const SupportOf<VarSet>&, const LocalCutOptions&);
-template std::vector<LocalCutOf<WideSet>> local_cuts(const SupportOf<WideSet>&, const LocalCutOptions&);
-template struct LocalCutOf<BroadSet>;
-template std::vector<LocalCutOf<BroadSet>> local_cuts(const SupportOf<BroadSet>&, const LocalCutOptions&);
-template struct LocalCutOf<VastSet>;
-template std::vector<LocalCutOf<VastSet>> local_cuts(const SupportOf<VastSet>&, const LocalCutOptions&);
 
 }  // namespace topdag

@@ -1,33 +1,34 @@
 // local_cuts.h: cuts from the networks of a few variables at a time, found where a fractional solution breaks them.
 //
 // Seen on few variables, a solution should be a mixture of their networks. Where it is none, an inequality that all
-// these networks meet tells it apart: a local cut [Applegate, Bixby, Chvatal & Cook 2001, for tours].
+// these networks satisfy tells it apart: a local cut [Applegate, Bixby, Chvatal & Cook 2001, for tours].
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "base/var_set.h"
 #include "cuts/clusters.h"
 
 namespace topdag {
 
 // In every network the coefficients of the members' families add up to at least `limit`.
-template <class Set>
-struct LocalCutOf {
+struct LocalCut {
     struct Option {
-        int variable;
-        Set parents;
-        int coefficient;  // of families with at least these parents, unless another gives a smaller one
+        int place;              // of its variable among the members
+        std::uint32_t parents;  // their places
+        int coefficient;        // of families with at least these parents, unless another gives a smaller one
 
         bool operator==(const Option&) const = default;
     };
-    Set members = 0;
+    Variables members;
     std::vector<Option> options;
-    std::vector<int> otherwise;  // by member: the largest coefficient of its families
+    std::vector<int> otherwise;  // by place: the largest coefficient of its families
     int limit = 0;
 
-    bool operator==(const LocalCutOf&) const = default;
-    int coefficient(int v, Set parents) const;
+    bool operator==(const LocalCut&) const = default;
+    // Of a family of the member at a place.
+    int coefficient(int place, Parents parents) const;
 };
 
 struct LocalCutOptions {
@@ -39,7 +40,6 @@ struct LocalCutOptions {
 };
 
 // Cuts that the weights of the support break, one at most for each variable to start from; on as few variables as show it.
-template <class Set>
-std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options);
+std::vector<LocalCut> local_cuts(const Support& support, const LocalCutOptions& options);
 
 }  // namespace topdag

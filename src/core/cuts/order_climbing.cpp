@@ -6,11 +6,15 @@
 #include <utility>
 
 #include "base/draws.h"
+#include "base/infinity.h"
+#include "base/parallel.h"
 #include "families/order_moves.h"
 
 namespace topdag {
 
 namespace {
+
+constexpr std::size_t few_families = 1'000;  // with fewer, starting threads takes longer than climbing
 
 // Climbs with finite numbers: a variable without a family that fits costs more than any network.
 //
@@ -125,24 +129,45 @@ std::vector<int> first_order(int n) {
     return order;
 }
 
-void disturb(std::vector<int>& order, Draws& draws) {
+// A few swaps, or an order that has nothing to do with it.
+void disturb(std::vector<int>& order, Draws draws, bool is_far) {
+    if (is_far) {
+        draws.shuffle(order);
+        return;
+    }
     const int n = static_cast<int>(order.size());
     const int swaps = 2 + draws.below(3 + n / 8);
     for (int i = 0; i < swaps; ++i) std::swap(order[draws.below(n)], order[draws.below(n)]);
 }
 
 // At each place comes the first variable left that has a family that fits; false when there is none.
-template <class Set>
-bool put_in_place(std::vector<int>& order, const CandidatesOf<Set>& candidates) {
-    Set placed = 0;
+bool put_in_place(std::vector<int>& order, const Candidates& candidates) {
+    VarSet placed = 0;
     for (auto place = order.begin(); place != order.end(); ++place) {
-        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < CandidatesOf<Set>::no_family; };
+        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < Candidates::no_family; };
         const auto next = std::find_if(place, order.end(), fits);
         if (next == order.end()) return false;
         std::rotate(place, next, next + 1);
-        placed |= only<Set>(*place);
+        placed |= only(*place);
     }
     return true;
+}
+
+// The network of an order.
+template <class Set>
+OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order) {
+    OrderedNetworkOf<Set> network{0.0, std::vector<Set>(order.size(), 0), std::move(order)};
+    Set placed = 0;
+    for (const int v : network.order) {
+        network.cost += candidates.least_cost(v, placed);
+        for (const CandidateOf<Set>& family : candidates.of(v))
+            if (is_subset(family.parents, placed)) {
+                network.parents[v] = family.parents;
+                break;
+            }
+        placed |= only<Set>(v);
+    }
+    return network;
 }
 
 }  // namespace
@@ -166,22 +191,6 @@ CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates) {
 }
 
 template <class Set>
-OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order) {
-    OrderedNetworkOf<Set> network{0.0, std::vector<Set>(order.size(), 0), std::move(order)};
-    Set placed = 0;
-    for (const int v : network.order) {
-        network.cost += candidates.least_cost(v, placed);
-        for (const CandidateOf<Set>& family : candidates.of(v))
-            if (is_subset(family.parents, placed)) {
-                network.parents[v] = family.parents;
-                break;
-            }
-        placed |= only<Set>(v);
-    }
-    return network;
-}
-
-template <class Set>
 OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vector<int> order, Limits& limits) {
     Climber<Set>(candidates).climb(order, limits);
     return network_of_order(candidates, std::move(order));
@@ -189,38 +198,41 @@ OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vecto
 
 template <class Set>
 OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits) {
-    Climber<Set> climber(candidates);
-    Draws draws(seed);
+    // So many begin near the same order, whatever the number of threads: the network found must not depend on it.
+    constexpr std::int64_t at_once = 8;
+    const int threads = candidates.size() < few_families ? 1 : limits.threads;
+    std::vector<Climber<Set>> climbers(threads, Climber<Set>(candidates));
     std::vector<int> best = first_order(candidates.n_variables());
-    double best_cost = climber.climb(best, limits);
+    double best_cost = climbers[0].climb(best, limits);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(climbs));
-    for (std::int64_t i = 0; i < climbs && !limits.reached(); ++i) {
-        std::vector<int> order = best;
-        if (i % 10 == 9)
-            draws.shuffle(order);
-        else
-            disturb(order, draws);
-        const double cost = climber.climb(order, limits);
-        if (cost <= best_cost) {
-            best_cost = cost;
-            best = std::move(order);
-        }
-        limits.done.fetch_add(1);
+    for (std::int64_t begin = 0; begin < climbs && !limits.reached(); begin += at_once) {
+        const std::size_t size = static_cast<std::size_t>(std::min(at_once, climbs - begin));
+        std::vector<std::vector<int>> orders(size, best);
+        std::vector<double> costs(size, infinity);
+        parallel_for(size, threads, limits, [&](std::size_t i, int worker) {
+            disturb(orders[i], Draws(mixed(seed + begin + i)), /*is_far=*/(begin + i) % 10 == 9);
+            costs[i] = climbers[worker].climb(orders[i], limits);
+            limits.done.fetch_add(1);
+        });
+        for (std::size_t i = 0; i < size; ++i)
+            if (costs[i] <= best_cost) {  // also where it costs the same: what is near it is new
+                best_cost = costs[i];
+                best = std::move(orders[i]);
+            }
     }
     return network_of_order(candidates, std::move(best));
 }
 
-template <class Set>
-OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
+OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
     const int n = candidates.n_variables();
-    OrderedNetworkOf<Set> best{CandidatesOf<Set>::no_family, std::vector<Set>(n, 0), first_order(n)};
+    OrderedNetwork best{Candidates::no_family, std::vector<VarSet>(n, 0), first_order(n)};
     Draws draws(seed);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(orders));
     for (std::int64_t i = 0; i < orders && !(i > 0 && limits.reached()); ++i) {
         std::vector<int> order = first_order(n);
         draws.shuffle(order);
         if (!put_in_place(order, candidates)) return best;
-        OrderedNetworkOf<Set> found = network_of_order(candidates, std::move(order));
+        OrderedNetwork found = network_of_order(candidates, std::move(order));
         if (found.cost < best.cost) best = std::move(found);
         limits.done.fetch_add(1);
     }
@@ -228,18 +240,19 @@ OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::in
 }
 
 template <class Set>
-std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const SupportOf<Set>& support) {
+std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const Support& support) {
     const int n = candidates.n_variables();
     std::vector<int> order;
+    std::vector<char> is_placed(n, 0);
     Set placed = 0;
     while (static_cast<int>(order.size()) < n) {
         int next = -1;
         double most = 0.0, least = 0.0;
         for (int v = 0; v < n; ++v) {
-            if (has(placed, v)) continue;
+            if (is_placed[v]) continue;
             double weight = 0.0;
-            for (const WeightedFamilyOf<Set>& family : support[v])
-                if (is_subset(family.parents, placed)) weight += family.weight;
+            for (const WeightedFamily& family : support[v])
+                if (are_marked(family.parents, is_placed)) weight += family.weight;
             const double cost = candidates.least_cost(v, placed);
             if (next < 0 || weight > most || (weight == most && cost < least)) {
                 next = v;
@@ -248,37 +261,21 @@ std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const Sup
             }
         }
         order.push_back(next);
+        is_placed[next] = 1;
         placed |= only<Set>(next);
     }
     return order;
 }
 
-template CandidatesOf<VarSet> undominated(const CandidatesOf<VarSet>&);
-template OrderedNetworkOf<VarSet> network_of_order(const CandidatesOf<VarSet>&, std::vector<int>);
-template OrderedNetworkOf<VarSet> climb_from(const CandidatesOf<VarSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<VarSet> climb_orders(const CandidatesOf<VarSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<VarSet> sample_orders(const CandidatesOf<VarSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<VarSet>&, const SupportOf<VarSet>&);
-
-template CandidatesOf<WideSet> undominated(const CandidatesOf<WideSet>&);
-template OrderedNetworkOf<WideSet> network_of_order(const CandidatesOf<WideSet>&, std::vector<int>);
-template OrderedNetworkOf<WideSet> climb_from(const CandidatesOf<WideSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<WideSet> climb_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<WideSet> sample_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<WideSet>&, const SupportOf<WideSet>&);
-
-template CandidatesOf<BroadSet> undominated(const CandidatesOf<BroadSet>&);
-template OrderedNetworkOf<BroadSet> network_of_order(const CandidatesOf<BroadSet>&, std::vector<int>);
-template OrderedNetworkOf<BroadSet> climb_from(const CandidatesOf<BroadSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<BroadSet> climb_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<BroadSet> sample_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<BroadSet>&, const SupportOf<BroadSet>&);
-
-template CandidatesOf<VastSet> undominated(const CandidatesOf<VastSet>&);
-template OrderedNetworkOf<VastSet> network_of_order(const CandidatesOf<VastSet>&, std::vector<int>);
-template OrderedNetworkOf<VastSet> climb_from(const CandidatesOf<VastSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<VastSet> climb_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<VastSet> sample_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<VastSet>&, const SupportOf<VastSet>&);
+#define TOPDAG_CLIMBING(Set)                                                                                          \
+    template CandidatesOf<Set> undominated(const CandidatesOf<Set>&);                                                \
+    template OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>&, std::vector<int>, Limits&);                  \
+    template OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>&, std::int64_t, std::uint64_t, Limits&);     \
+    template std::vector<int> order_of_weights(const CandidatesOf<Set>&, const Support&);
+TOPDAG_CLIMBING(VarSet)
+TOPDAG_CLIMBING(WideSet)
+TOPDAG_CLIMBING(BroadSet)
+TOPDAG_CLIMBING(VastSet)
+#undef TOPDAG_CLIMBING
 
 }  // namespace topdag

@@ -21,13 +21,11 @@ struct OrderedNetworkOf {
     std::vector<int> order;
 };
 
+using OrderedNetwork = OrderedNetworkOf<VarSet>;
+
 // Without families that cost as much as another with some of their parents: no order needs them.
 template <class Set>
 CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates);
-
-// The network of an order.
-template <class Set>
-OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order);
 
 // The local optimum reached from an order.
 template <class Set>
@@ -40,13 +38,10 @@ OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int
 
 // The best network of several random orders. Each next variable is drawn among those that have a family that fits, so
 // every order gives a network if there is any at all: one that fits now fits ever after. Infinite cost: there is none.
-template <class Set>
-OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits);
+OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits);
 
 // The order in which each next variable has most weight on families among those placed, least cost first among equals.
 template <class Set>
-std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const SupportOf<Set>& support);
-
-using OrderedNetwork = OrderedNetworkOf<VarSet>;
+std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const Support& support);
 
 }  // namespace topdag

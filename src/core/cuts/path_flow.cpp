@@ -11,15 +11,18 @@ constexpr double least_step = 1e-6;  // so that no walk goes round in circles
 constexpr double unlimited = 1e300;
 
 // Places are variables, then families. From parents to families there is no limit, from families to children there is.
-template <class Set>
 class Flow {
 public:
-    Flow(int n, const std::vector<FlowFamily<Set>>& families, int begin, int end, Set between)
+    Flow(int n, const std::vector<FlowFamily>& families, int begin, int end, const Variables& between)
         : n_(n), begin_(begin), end_(end) {
-        for (const FlowFamily<Set>& family : families) {
-            const Set parents = family.parents & between & ~only<Set>(end);
-            if (has(between, family.child) && family.child != begin && parents != 0)
-                used_.push_back({{family.child, parents, family.weight}, 0.0, std::vector<double>(n, 0.0)});
+        std::vector<char> is_between(n, 0);
+        for (const int v : between) is_between[v] = 1;
+        for (const FlowFamily& family : families) {
+            if (!is_between[family.child] || family.child == begin) continue;
+            Used used{family.child, family.weight, 0.0, {}};
+            for (const int p : family.parents)
+                if (is_between[p] && p != end) used.parents.push_back({p, 0.0});
+            if (!used.parents.empty()) used_.push_back(std::move(used));
         }
     }
 
@@ -32,43 +35,55 @@ public:
         return most;
     }
 
-    Set reached() const {
-        Set set = 0;
+    Variables reached() const {
+        Variables found;
         for (int v = 0; v < n_; ++v)
-            if (came_from_[v] >= 0) set |= only<Set>(v);
-        return set;
+            if (came_from_[v] >= 0) found.push_back(v);
+        return found;
     }
 
     std::vector<double> through() const {
         std::vector<double> found(n_, 0.0);
-        for (const Used& used : used_) found[used.family.child] += used.flow;
+        for (const Used& used : used_) found[used.child] += used.flow;
         return found;
     }
 
 private:
-    struct Used {
-        FlowFamily<Set> family;
+    struct Parent {
+        int variable;
         double flow;
-        std::vector<double> from;  // by parent
+    };
+    struct Used {
+        int child;
+        double weight;
+        double flow;
+        std::vector<Parent> parents;
+
+        bool has_parent(int v) const {
+            return std::any_of(parents.begin(), parents.end(), [v](const Parent& p) { return p.variable == v; });
+        }
+        Parent& parent(int v) {
+            return *std::find_if(parents.begin(), parents.end(), [v](const Parent& p) { return p.variable == v; });
+        }
     };
 
-    double left(int from, int to) const {
+    double left(int from, int to) {
         if (from < n_) {
             const Used& used = used_[to - n_];
-            return has(used.family.parents, from) ? unlimited : used.flow;  // back from the child
+            return used.has_parent(from) ? unlimited : used.flow;  // back from the child
         }
-        const Used& used = used_[from - n_];
-        return to == used.family.child ? used.family.weight - used.flow : used.from[to];
+        Used& used = used_[from - n_];
+        return to == used.child ? used.weight - used.flow : used.parent(to).flow;
     }
 
     void add(int from, int to, double flow) {
         if (from < n_) {
             Used& used = used_[to - n_];
-            if (has(used.family.parents, from)) used.from[from] += flow; else used.flow -= flow;
+            if (used.has_parent(from)) used.parent(from).flow += flow; else used.flow -= flow;
             return;
         }
         Used& used = used_[from - n_];
-        if (to == used.family.child) used.flow += flow; else used.from[to] -= flow;
+        if (to == used.child) used.flow += flow; else used.parent(to).flow -= flow;
     }
 
     bool find_way() {
@@ -85,16 +100,16 @@ private:
     void from_variable(int v) {
         for (std::size_t f = 0; f < used_.size(); ++f) {
             const Used& used = used_[f];
-            const bool leads = has(used.family.parents, v) || (used.family.child == v && used.flow > tiny_flow);
+            const bool leads = used.has_parent(v) || (used.child == v && used.flow > tiny_flow);
             if (leads) visit(n_ + static_cast<int>(f), v);
         }
     }
 
     void from_family(int place) {
         const Used& used = used_[place - n_];
-        if (used.family.weight - used.flow > tiny_flow) visit(used.family.child, place);
-        for (Set rest = used.family.parents; rest != 0; rest &= rest - 1)
-            if (used.from[first_of(rest)] > tiny_flow) visit(first_of(rest), place);
+        if (used.weight - used.flow > tiny_flow) visit(used.child, place);
+        for (const Parent& parent : used.parents)
+            if (parent.flow > tiny_flow) visit(parent.variable, place);
     }
 
     void visit(int place, int from) {
@@ -111,11 +126,10 @@ private:
 
 }  // namespace
 
-template <class Set>
-PathFlow<Set> path_flow(int n, const std::vector<FlowFamily<Set>>& families, int begin, int end, Set between,
-                        double enough) {
-    Flow<Set> flow(n, families, begin, end, between);
-    PathFlow<Set> found;
+PathFlow path_flow(int n, const std::vector<FlowFamily>& families, int begin, int end, const Variables& between,
+                   double enough) {
+    Flow flow(n, families, begin, end, between);
+    PathFlow found;
     while (found.total < enough) {
         const double pushed = flow.push();
         if (pushed == 0.0) {
@@ -127,11 +141,6 @@ PathFlow<Set> path_flow(int n, const std::vector<FlowFamily<Set>>& families, int
     found.through = flow.through();
     return found;
 }
-
-template PathFlow<VarSet> path_flow(int, const std::vector<FlowFamily<VarSet>>&, int, int, VarSet, double);
-template PathFlow<WideSet> path_flow(int, const std::vector<FlowFamily<WideSet>>&, int, int, WideSet, double);
-template PathFlow<BroadSet> path_flow(int, const std::vector<FlowFamily<BroadSet>>&, int, int, BroadSet, double);
-template PathFlow<VastSet> path_flow(int, const std::vector<FlowFamily<VastSet>>&, int, int, VastSet, double);
 
 Walks shortest_walks(int n, std::vector<double> lengths) {
     std::vector<int> nexts(lengths.size());

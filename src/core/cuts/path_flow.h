@@ -6,29 +6,25 @@
 
 #include <vector>
 
-#include "base/var_set.h"
+#include "cuts/listed_families.h"
 
 namespace topdag {
 
-// Sets are narrow or wide.
-template <class Set>
 struct FlowFamily {
     int child;
-    Set parents;
+    Variables parents;
     double weight;
 };
 
-template <class Set>
 struct PathFlow {
     double total = 0.0;           // at most `enough`, or a little more
-    Set reached = 0;              // if less: the set that is left with least weight
+    Variables reached;              // if less: the set that is left with least weight
     std::vector<double> through;  // by variable: how much enters it
 };
 
 // Only through members of `between`, which holds both ends. Stops when there is `enough`.
-template <class Set>
-PathFlow<Set> path_flow(int n, const std::vector<FlowFamily<Set>>& families, int begin, int end, Set between,
-                        double enough);
+PathFlow path_flow(int n, const std::vector<FlowFamily>& families, int begin, int end, const Variables& between,
+                   double enough);
 
 // All shortest walks, by lengths >= 0 of single steps, row by row: lengths, and the first step of each.
 struct Walks {

@@ -90,24 +90,15 @@ std::vector<std::vector<CandidateOf<Set>>> families_of(const CandidatesOf<Set>& 
     return families;
 }
 
+#define TOPDAG_COMPONENTS(Set)                                                                                        \
+    template std::vector<ComponentOf<Set>> components(const CandidatesOf<Set>&);                                     \
+    template std::vector<std::vector<CandidateOf<Set>>> families_of(const CandidatesOf<Set>&, const ComponentOf<Set>&);
+TOPDAG_COMPONENTS(VarSet)
+TOPDAG_COMPONENTS(WideSet)
+TOPDAG_COMPONENTS(BroadSet)
+TOPDAG_COMPONENTS(VastSet)
+#undef TOPDAG_COMPONENTS
 template std::vector<VarSet> strong_components(const std::vector<VarSet>&, VarSet);
-template std::vector<ComponentOf<VarSet>> components(const CandidatesOf<VarSet>&);
-template std::vector<CandidateOf<VarSet>> useful_families(const CandidatesOf<VarSet>&, int, const ComponentOf<VarSet>&);
-template std::vector<std::vector<CandidateOf<VarSet>>> families_of(const CandidatesOf<VarSet>&, const ComponentOf<VarSet>&);
-
-template std::vector<WideSet> strong_components(const std::vector<WideSet>&, WideSet);
-template std::vector<ComponentOf<WideSet>> components(const CandidatesOf<WideSet>&);
-template std::vector<CandidateOf<WideSet>> useful_families(const CandidatesOf<WideSet>&, int, const ComponentOf<WideSet>&);
-template std::vector<std::vector<CandidateOf<WideSet>>> families_of(const CandidatesOf<WideSet>&, const ComponentOf<WideSet>&);
-
-template std::vector<BroadSet> strong_components(const std::vector<BroadSet>&, BroadSet);
-template std::vector<ComponentOf<BroadSet>> components(const CandidatesOf<BroadSet>&);
-template std::vector<CandidateOf<BroadSet>> useful_families(const CandidatesOf<BroadSet>&, int, const ComponentOf<BroadSet>&);
-template std::vector<std::vector<CandidateOf<BroadSet>>> families_of(const CandidatesOf<BroadSet>&, const ComponentOf<BroadSet>&);
-
-template std::vector<VastSet> strong_components(const std::vector<VastSet>&, VastSet);
-template std::vector<ComponentOf<VastSet>> components(const CandidatesOf<VastSet>&);
-template std::vector<CandidateOf<VastSet>> useful_families(const CandidatesOf<VastSet>&, int, const ComponentOf<VastSet>&);
-template std::vector<std::vector<CandidateOf<VastSet>>> families_of(const CandidatesOf<VastSet>&, const ComponentOf<VastSet>&);
+template std::vector<Candidate> useful_families(const Candidates&, int, const Component&);
 
 }  // namespace topdag

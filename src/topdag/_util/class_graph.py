@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import accumulate, combinations
 from operator import or_
+from random import Random
 
 from topdag import _core
 from topdag._util.bitsets import NARROW, bits
@@ -161,6 +162,21 @@ def _parts_directions(undirected: Sequence[int], component: int) -> Iterator[dic
         for others in directions(left):
             both = map(or_, parents, others)
             yield {v: sum(1 << vertices[p] for p in bits(mask)) for v, mask in zip(vertices, both, strict=True)}
+
+
+def drawn_member(graph: ClassGraph, chance: Random) -> list[int]:
+    """The parents in a member of the class, each member as likely as any: a part's source by how many have it."""
+    directed, undirected = graph
+    parents, left = list(directed), list(undirected)
+    while component := next(components(left), 0):
+        own = [its if component >> v & 1 else 0 for v, its in enumerate(left)]
+        ways = {source: class_size(directed_from(own, source)[1]) for source in bits(component)}
+        place = chance.randrange(sum(ways.values()))
+        source = next(v for v, before in zip(ways, accumulate(ways.values()), strict=True) if place < before)
+        more, rest = directed_from(own, source)
+        parents = [a | b for a, b in zip(parents, more, strict=True)]
+        left = [rest[v] if component >> v & 1 else its for v, its in enumerate(left)]
+    return parents
 
 
 def directed_from(part: Sequence[int], source: int) -> tuple[list[int], list[int]]:

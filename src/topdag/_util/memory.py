@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from topdag._util.options import option
-from topdag.errors import TooLarge
+from topdag.errors import ScoreError, TooLarge
 
 UNITS = {
     "": 1,
@@ -34,7 +34,7 @@ def parse_bytes(size: int | str) -> int:
     unit = None if match is None or isinstance(size, bool) else UNITS.get(match[2].upper())
     found = math.inf if match is None or unit is None else float(match[1]) * unit
     if found == math.inf:
-        raise ValueError(f'{option("memory_limit")} must be a number of bytes or a text such as "8GB", not {size!r}.')
+        raise ScoreError(f'{option("memory_limit")} must be a number of bytes or a text such as "8GB", not {size!r}.')
     return int(found)
 
 

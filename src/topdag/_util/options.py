@@ -26,6 +26,7 @@ COMMANDS = {
     "sample_networks": "topdag sample",
     "causal_effects": "topdag effects",
     "bootstrap": "topdag bootstrap",
+    "structural_em": "topdag em",
 }
 """The command that asks what a function asks."""
 

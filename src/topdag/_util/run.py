@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from time import perf_counter
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from topdag import _core
 from topdag._util.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
 from topdag._util.options import option, question
 from topdag._util.progress import Progress, display_for
 from topdag._util.stop import Stop
-from topdag.errors import Interrupted, OutOfTime, TooLarge
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 
 __all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", "parse_bytes", "peak_memory"]
 __all__ += ["shown_bytes", "usable_cores"]
@@ -33,6 +33,15 @@ LONGEST = 1e9
 OnProgress = Callable[[Progress], object] | bool
 """A function that is told how things stand, True for a line that shows it, False for none."""
 Result = TypeVar("Result")
+
+
+class Limits(TypedDict, total=False):
+    """``time_limit``: seconds; ``memory_limit``: bytes, or a text such as "8GB"; ``threads``: all cores without it."""
+
+    time_limit: float | None
+    memory_limit: int | str | None
+    threads: int | None
+    on_progress: OnProgress | None
 
 
 class Run:
@@ -48,11 +57,11 @@ class Run:
     ) -> None:
         is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (is_number and time_limit >= 0):
-            raise ValueError(f"{option('time_limit')} must be a number of seconds, not {time_limit!r}.")
+            raise ScoreError(f"{option('time_limit')} must be a number of seconds, not {time_limit!r}.")
         if threads is not None and not is_whole(threads, 1, MOST_THREADS):
-            raise ValueError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}.")
+            raise ScoreError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}.")
         if on_progress is not None and not isinstance(on_progress, bool) and not callable(on_progress):
-            raise ValueError(
+            raise ScoreError(
                 f"on_progress must be True, False or a function of a Progress, such as print, not {on_progress!r}."
             )
         self.start = perf_counter()
@@ -83,6 +92,12 @@ class Run:
     def seconds_left(self) -> float | None:
         left = None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
         return left if self.stopped_by is None else 0.0
+
+    @property
+    def left(self) -> Limits:
+        """What a question within it may take."""
+        time, memory = self.seconds_left, self.memory_limit
+        return Limits(time_limit=time, memory_limit=memory, threads=self.threads, on_progress=self.on_progress)
 
     @property
     def limits(self) -> _core.Limits:

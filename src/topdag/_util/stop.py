@@ -5,6 +5,10 @@ from __future__ import annotations
 import enum
 
 
+class TimeIsUp(Exception):
+    """Raised where work that has no partial result is left."""
+
+
 class Stop(enum.Enum):
     """The first three end a whole run, and are named as the argument that asked for it where there is one; the others
     end one search, and another may go on."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,10 @@ from topdag._util.options import option
 from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
+from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
 from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
-
-
-@runtime_checkable
-class HeldAsMasks(Protocol):
-    """Many networks as an array: a row of parent masks over the scored variables for each."""
-
-    @property
-    def source(self) -> Scores: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def parents(self) -> Masks: ...
-
 
 ToAverage = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
@@ -136,10 +123,10 @@ def edge_matrix(averaged: ToAverage, *, weights: str = "networks") -> Floats:
     return np.minimum(everywhere, 1.0)
 
 
-def path_matrix(averaged: BestList[Any] | HeldAsMasks) -> Floats:
+def path_matrix(averaged: ToAverage) -> Floats:
     """How probable each path is, by a list or by networks drawn: at [i, j] that ``names[i]`` is an ancestor of
     ``names[j]``."""
-    found = np.zeros((len(averaged.names),) * 2)
+    found = np.zeros((len(names_of(averaged)),) * 2)
     for weights, columns in _weighted_columns(averaged):
         close_under_paths(columns)
         for child, ancestors in enumerate(columns):
@@ -148,9 +135,9 @@ def path_matrix(averaged: BestList[Any] | HeldAsMasks) -> Floats:
     return np.minimum(found, 1.0)
 
 
-def parent_set_shares(averaged: BestList[Any] | HeldAsMasks) -> list[dict[int, float]]:
+def parent_set_shares(averaged: ToAverage) -> list[dict[int, float]]:
     """Of each variable the parent sets that occur, as bits over all variables, with their share of the weight."""
-    found: list[dict[int, float]] = [{} for _ in averaged.names]
+    found: list[dict[int, float]] = [{} for _ in names_of(averaged)]
     for weights, columns in _weighted_columns(averaged):
         for shares, column in zip(found, columns, strict=True):
             masks, which = np.unique(column, return_inverse=True)
@@ -159,15 +146,19 @@ def parent_set_shares(averaged: BestList[Any] | HeldAsMasks) -> list[dict[int, f
     return found
 
 
-def _weighted_columns(averaged: BestList[Any] | HeldAsMasks) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
+def names_of(averaged: ToAverage) -> tuple[str, ...]:
+    return averaged.names if isinstance(averaged, HeldNetworks) else _sampled(averaged)[0]
+
+
+def _weighted_columns(averaged: ToAverage) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
     """Networks, many at a time: the share of each, and per variable its parents in each, as bits over all variables.
     Those drawn count alike."""
     if isinstance(averaged, BestList):
         for weights, masks in _weighted_members(averaged, _shares(averaged, "networks")):
             yield weights, _all_columns(averaged, masks)
     else:
-        n_drawn = len(averaged.parents)
-        yield np.full(n_drawn, 1 / max(1, n_drawn)), _all_columns(averaged, averaged.parents)
+        masks = _sampled(averaged)[1]
+        yield np.full(len(masks), 1 / len(masks)), list(masks.T)
 
 
 def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, Masks]]:
@@ -257,6 +248,8 @@ def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
         raise ScoreError(f'{option("weights")} is "networks" or "classes", not {weights!r}.')
     if not len(averaged):
         raise ScoreError("The list is empty: there is nothing to average over.")
+    if averaged.source.kind is not None:
+        averaged.source.kind.require_likelihood("An average over a list")
     if not isinstance(averaged, ClassList):
         if weights == "classes":
             raise ScoreError(f"{option('weights', 'classes')} is for lists of classes; this is a list of networks.")
@@ -279,7 +272,7 @@ def _column_values(feature: Feature, names: Sequence[str], columns: list[NDArray
     return np.broadcast_to(values, columns[0].shape)
 
 
-def _all_columns(averaged: HeldAsMasks, scored: Masks) -> list[NDArray[Any]]:
+def _all_columns(averaged: HeldNetworks[Any], scored: Masks) -> list[NDArray[Any]]:
     """Per variable its parents in each network, as bits over all variables; the constant ones have none."""
     names, places = averaged.names, averaged.source.columns
     if len(places) == len(names):
@@ -331,7 +324,7 @@ def _of_sample(drawn: Sequence[Network], feature: Feature) -> ListPosterior:
 
 def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The names of networks drawn, and a row of parent masks for each."""
-    if isinstance(drawn, HeldAsMasks) and len(drawn):
+    if isinstance(drawn, HeldNetworks) and len(drawn):
         return drawn.names, np.array(_all_columns(drawn, drawn.parents)).T
     if not isinstance(drawn, Sequence) or not len(drawn) or not all(isinstance(network, Network) for network in drawn):
         raise NetworkError("Averages are over a list of networks or classes, or over one or more networks drawn.")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 from statistics import NormalDist
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import bits
-from topdag._util.class_graph import class_graph, components
+from topdag._util.class_graph import class_graph, components, drawn_member
 from topdag._util.messages import plural
 from topdag._util.to_frame import frame_of_rows
 from topdag.answers.averages import edge_matrix
@@ -22,9 +23,11 @@ from topdag.answers.lists import BestList
 from topdag.answers.posteriors import EdgeMatrix, NetworkPosteriors
 from topdag.answers.results import Answer, Stats, Status
 from topdag.answers.samples import NetworkSample
+from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
+from topdag.scoring.kinds.base import ScoreKind
 
 LEVEL = 0.95
 
@@ -47,8 +50,9 @@ class BootstrapFrequencies(EdgeMatrix):
 
     ``draws``: what each table drawn gave, in order; ``asked_for``: how many were; ``answer``: the best network of the
     table itself, where that was asked; ``seed``: the first draws of a longer run with the same seed are the same.
-    ``limit``: what stopped it, None when all draws were done. These are no probabilities given the data:
-    docs/guides/bootstrap.md says what they are.
+    ``limit``: what stopped it, None when all draws were done. ``table``, ``kind``: what was asked about; ``by_class``:
+    whether a network stands for its class. These are no probabilities given the data: docs/guides/bootstrap.md says
+    what they are.
     """
 
     NUMBER, NUMBERS, MORE = "frequency", "frequencies", "more frequent"
@@ -62,6 +66,20 @@ class BootstrapFrequencies(EdgeMatrix):
     limit: str | None
     stats: Stats
     about_table: tuple[str, ...] = ()
+    table: Table | None = None
+    kind: ScoreKind | None = None
+    by_class: bool = False
+
+    def networks(self) -> tuple[Network, ...]:
+        """A network for each draw: the best one, or where it stands for its class a member drawn with the seed, each as
+        likely as any."""
+        chance = Random(self.seed)
+        found = [draw.network for draw in self.draws if draw.network is not None]
+        if len(found) < len(self.draws):
+            raise ScoreError(f"Draws that were asked for {self.question} have no networks; ask for best_network.")
+        if not self.by_class:
+            return tuple(found)
+        return tuple(Network.from_masks(self.names, drawn_member(class_graph(own.masks), chance)) for own in found)
 
     @cached_property
     def matrix(self) -> Floats:  # type: ignore[override]

@@ -27,6 +27,7 @@ from topdag.scoring.kinds.discrete import (
     AIC,
     BIC,
     K2,
+    NAL,
     BDe,
     BDeu,
     BDs,
@@ -156,6 +157,15 @@ def _bic(_: Any, family: Family) -> float:
     return _log_likelihood(family) - math.log(family.n_rows) / 2 * _free_parameters(family)
 
 
+def _nal(kind: NAL, family: Family) -> float:
+    """N times the average over the rows in which the family is known; each state alike where there is none."""
+    n, n_known, own = family.n_rows, int(family.counts.sum()), family.counts.shape[1]
+    average = _log_likelihood(family) / n_known if n_known else -math.log(own)
+    cost = n ** (1 - kind.alpha) if kind.penalty is None else kind.penalty
+    cost = math.log(n) / 2 if cost == "bic" else float(cost)
+    return n * average - cost * _free_parameters(family)
+
+
 def _fnml(_: Any, family: Family) -> float:
     own = family.counts.shape[1]
     return _log_likelihood(family) - math.fsum(regret(sum(row), own) for row in family.counts.tolist())
@@ -192,6 +202,7 @@ _FORMULAS: dict[type, Callable[[Any, Family], float]] = {
     K2: lambda _, family: _dirichlet(family, float(family.counts.shape[1])),
     BIC: _bic,
     AIC: lambda _, family: _log_likelihood(family) - _free_parameters(family),
+    NAL: _nal,
     fNML: _fnml,
     qNML: _qnml,
 }

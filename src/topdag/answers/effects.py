@@ -13,7 +13,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.to_frame import frame_of_rows
-from topdag.answers.results import Stats
+from topdag.answers.results import Stats, finite_or_none
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
 
@@ -77,8 +77,8 @@ class Effect:
             "cause": self.cause,
             "outcome": self.outcome,
             "effect": self.value,
-            "lower": _finite(self.lower),
-            "upper": _finite(self.upper),
+            "lower": finite_or_none(self.lower),
+            "upper": finite_or_none(self.upper),
             "no effect": self.no_effect,
             "supported": self.supported,
             "meaning": self.meaning,
@@ -248,7 +248,3 @@ def _plain(effect: Effect) -> list[dict[str, Any]]:
 
 def _state(state: Any) -> Any:
     return state if isinstance(state, str | int | float | bool) else str(state)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from topdag._util.arrays import Masks
 from topdag._util.bitsets import bits
+from topdag._util.class_graph import ClassGraph, class_graph, interventional_graph
 from topdag.networks.network import Network
 
 if TYPE_CHECKING:
@@ -36,6 +37,21 @@ class HeldNetworks(Sequence[Item], Generic[Item]):
         """The variables that the masks speak of: all but the constant ones."""
         return self.source.scored_names
 
+    @property
+    def interventions(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables that experiments set, by name; () where nothing was set."""
+        return () if self.source.table is None else self.source.table.experiments
+
+    @cached_property
+    def _targets(self) -> tuple[int, ...]:
+        """The same, as masks over the scored variables."""
+        place = {name: i for i, name in enumerate(self.scored_names)}
+        return tuple(sum(1 << place[name] for name in target if name in place) for target in self.interventions)
+
+    def class_of(self, masks: Sequence[int]) -> ClassGraph:
+        """The edges of the class of a network, by its row of ``parents``; experiments tell networks apart too."""
+        return interventional_graph(masks, self._targets) if self._targets else class_graph(masks)
+
     def __len__(self) -> int:
         return len(self.parents)
 
@@ -62,7 +78,8 @@ class HeldNetworks(Sequence[Item], Generic[Item]):
     def network_of(self, scored_masks: Sequence[int]) -> Network:
         masks = self.source.all_masks(scored_masks)
         values = [self._local(x, mask) for x, mask in enumerate(masks)]
-        return Network.from_masks(self.names, masks, local_scores=dict(zip(self.names, values, strict=True)))
+        scores = dict(zip(self.names, values, strict=True))
+        return Network.from_masks(self.names, masks, scores, self.source.told_apart)
 
     @cached_property
     def _known(self) -> dict[tuple[int, int], float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import network_rows
-from topdag._util.class_graph import class_graph, class_members, class_size
+from topdag._util.class_graph import class_members, class_size
 from topdag._util.html import html_table, more
 from topdag._util.options import question
 from topdag._util.to_frame import frame_of_rows
@@ -66,15 +66,24 @@ class BestList(HeldNetworks[Item]):
     def shares(self) -> Floats:
         """The posterior probability of each, given that it is one of the list: without a prior all structures are
         equally likely before."""
+        if self.source.kind is not None:
+            self.source.kind.require_likelihood("The share of a network")
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
+
+    @property
+    def are_weighed(self) -> bool:
+        """Whether scores tell how probable one is beside another; else all count alike where they are counted."""
+        return self.source.kind is None or self.source.kind.is_likelihood
 
     def _weights(self) -> Floats:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     @property
     def shares_if_known(self) -> Floats:
-        """As ``shares``; NaN where too much would have to be counted."""
+        """As ``shares``; NaN where too much would have to be counted, or scores are no weights."""
+        if not self.are_weighed:
+            return np.full(len(self), np.nan)
         try:
             return self.shares
         except TooLarge:
@@ -116,6 +125,21 @@ class BestList(HeldNetworks[Item]):
 
     def _repr_html_(self) -> str:
         """For notebooks: the first items, each with what differs from the best."""
+        head, *rows = self._shown()
+        return html_table(head, rows, repr(self).strip("<>"), self._said(len(rows)))
+
+    def __str__(self) -> str:
+        rows = self._shown()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+        lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+        best = [str(self[0]), ""] if len(self) else []
+        return "\n".join([*best, *lines, *self._said(len(rows) - 1)])
+
+    def _said(self, shown: int) -> list[str]:
+        return [*more(len(self) - shown), str(self.proof), *self.notes]
+
+    def _shown(self) -> list[list[str]]:
+        """The first items in columns, below the names of these."""
         shown = min(ITEMS_SHOWN, len(self))
         sizes = [f"{size:,}" for size in self.sizes[:shown]] if isinstance(self, ClassList) else []
         items: Sequence[Any] = self[:shown]
@@ -123,10 +147,11 @@ class BestList(HeldNetworks[Item]):
         for place in range(shown):
             score, factor, share = self.scores[place], self.factors[place], self.shares_if_known[place]
             changes = ", ".join(compare(items[0], items[place]).changes) if place else "the best"
-            row = [place + 1, f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}", *sizes[place : place + 1], changes]
-            rows.append(row)
+            known = "?" if np.isnan(share) else f"{share:.2%}"
+            numbers = [str(place + 1), f"{score:.6f}", f"{factor:,.2f}", known]
+            rows.append([*numbers, *sizes[place : place + 1], changes])
         head = ["rank", "score", "factor", "share", *(["size"] if sizes else []), "+ added, - dropped, ~ turned"]
-        return html_table(head, rows, repr(self).strip("<>"), [*more(len(self) - shown), str(self.proof), *self.notes])
+        return [head, *rows]
 
     def __repr__(self) -> str:
         what = type(self).__name__
@@ -149,14 +174,14 @@ class NetworkList(BestList[Network]):
 
     def n_classes(self, most: int) -> int:
         """To how many equivalence classes the first so many networks belong."""
-        return len({class_graph(masks) for masks in self.parents[:most].tolist()})
+        return len({self.class_of(masks) for masks in self.parents[:most].tolist()})
 
 
 class ClassList(BestList[EquivalenceClass]):
-    """Equivalence classes, best first."""
+    """Equivalence classes, best first; of a table with experiments those that these do not tell apart either."""
 
     def _item(self, place: int) -> EquivalenceClass:
-        return EquivalenceClass(self.network(place))
+        return EquivalenceClass(self.network(place), self.interventions)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -222,7 +247,7 @@ class ClassList(BestList[EquivalenceClass]):
             return self.parents, self.parents, (1,) * len(self)
         directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
         for place, masks in enumerate(self.parents.tolist()):
-            directed[place], undirected[place] = graph = class_graph(masks)
+            directed[place], undirected[place] = graph = self.class_of(masks)
             sizes.append(class_size(graph[1]))
         return directed, undirected, tuple(sizes)
 

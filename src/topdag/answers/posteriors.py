@@ -37,14 +37,7 @@ class Averaged:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "prior": self.prior,
-            "log_evidence": self.log_evidence,
-            "space": self.space,
-            "cancellation": self.cancellation,
-            "defect": self.defect,
-            "notes": list(self.notes),
-        }
+        return {name: value for name, value in vars(self).items() if name != "stats"} | {"notes": list(self.notes)}
 
 
 def file_header(what: str, names: tuple[str, ...], averaged: Averaged) -> dict[str, Any]:

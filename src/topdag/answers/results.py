@@ -74,6 +74,15 @@ class Proof:
         )
 
 
+def proof_of(limit: Stop | None, best: float, most: float, space: str) -> Proof:
+    """Of the best that was found, minus infinity where there is none, when nothing scores above ``most``; ``limit``:
+    what came before that was certain, None when it is."""
+    if limit is None:
+        return Proof(Status.PROVED if best > -math.inf else Status.INFEASIBLE, best, 0.0, None, space)
+    bound = max(best, most)
+    return Proof(Status.STOPPED, bound, bound - best, limit_text(limit), space)
+
+
 @dataclass(frozen=True)
 class Stats:
     """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
@@ -91,9 +100,40 @@ class Stats:
     reason: str = ""
     work: Mapping[str, int] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "phases": dict(self.phases), "work": dict(self.work)}
+
+
+class WithNetwork:
+    """What an answer offers of the network it found."""
+
+    @property
+    def _found(self) -> Network:
+        raise NotImplementedError
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All pairs (parent, child) of the network."""
+        return self._found.edges
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        return self._found.plot(axes)
+
+    def to_networkx(self) -> Any:
+        """The network as a ``networkx.DiGraph``."""
+        return self._found.to_networkx()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network drawn, and below it what is said of it."""
+        from topdag._util.html import notes_html
+
+        said = str(self).removeprefix(str(self._found)).strip()
+        return self._found.to_svg() + notes_html([said])
+
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(WithNetwork):
     """A network with its score, the proof and the cost. ``network`` is None only when none is allowed.
 
     Under a ``prior``, ``score`` is the data's plus the log weight of the network. ``notes``: what was done to the
@@ -115,23 +155,13 @@ class Answer:
         return self.proof.status is Status.PROVED
 
     @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """All pairs (parent, child) of the network."""
-        return self._found.edges
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
-        return self._found.plot(axes)
-
-    def to_networkx(self) -> Any:
-        """The network as a ``networkx.DiGraph``."""
-        return self._found.to_networkx()
-
-    @property
     def _found(self) -> Network:
         if self.network is None:
             raise NetworkError(f"There is no network: {self.proof}.")
         return self.network
+
+    def __repr__(self) -> str:
+        return f"<Answer: {self.network!r}, {self.kind}, {self.proof.status.name}>"
 
     def __str__(self) -> str:
         lines = [str(self.network) if self.network is not None else "no network"]
@@ -143,13 +173,9 @@ class Answer:
         return "\n".join([*lines, str(self.proof), *self.notes])
 
     def _repr_html_(self) -> str:
-        """For notebooks: the network drawn, and below it what is said of it."""
-        from topdag.networks.drawing.svg import escaped
+        from topdag._util.html import notes_html
 
-        if self.network is None:
-            return f"<pre>{escaped(str(self))}</pre>"
-        said = str(self).removeprefix(str(self.network)).strip()
-        return f'{self.network.to_svg()}<pre style="white-space:pre-wrap">{escaped(said)}</pre>'
+        return notes_html([str(self)]) if self.network is None else super()._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: infinite numbers become None."""
@@ -158,21 +184,21 @@ class Answer:
             "format": "topdag-answer",
             "version": 1,
             "network": None if self.network is None else self.network.to_dict(),
-            "score": _finite(self.score),
+            "score": finite_or_none(self.score),
             "kind": kind_to_dict(without_interventions(self.kind)),  # reading says the rest
             "prior": None if self.prior is None else str(self.prior),
             "proof": {
                 "status": proof.status.name,
-                "bound": _finite(proof.bound),
-                "gap": _finite(proof.gap),
+                "bound": finite_or_none(proof.bound),
+                "gap": finite_or_none(proof.gap),
                 "limit": proof.limit,
                 "space": proof.space,
             },
-            "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
+            "stats": self.stats.to_dict(),
             "notes": list(self.notes),
             "reading": dict(self.reading),
         }
 
 
-def _finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None

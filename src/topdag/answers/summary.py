@@ -44,7 +44,8 @@ class Link:
 
 @dataclass(frozen=True)
 class ListSummary:
-    """How different the networks or classes of a list are. Shares are of the list's posterior weight (``shares``).
+    """How different the networks or classes of a list are. Shares are of the list's posterior weight (``shares``), or
+    all items count alike where their score is no likelihood: then they are not ``are_weighed``.
 
     ``common``: edges (parent, child) that all items have; ``common_undirected``: of classes, undirected edges that
     all have. ``turning``: variables that an edge joins in all items, but not always the same way. ``varying``:
@@ -64,6 +65,7 @@ class ListSummary:
     half: int
     mean_distance: float
     largest_distance: int
+    are_weighed: bool = True
 
     def __str__(self) -> str:
         if self.n_items == 0:
@@ -76,7 +78,11 @@ class ListSummary:
                 *self._head(),
                 *_group("in all, the same way", len(common), wrapped(common)),
                 *_group("in all, but not the same way", len(self.turning), _link_lines(self.turning)),
-                *_group("in some, by share of the weight", len(self.varying), _link_lines(self.varying)),
+                *_group(
+                    f"in some, by share of the {'weight' if self.are_weighed else 'list'}",
+                    len(self.varying),
+                    _link_lines(self.varying),
+                ),
                 f"in none: {left:,} of {plural(self.n_pairs, 'pair')} of variables",
             ]
         )
@@ -99,8 +105,9 @@ class ListSummary:
         stand_for = "" if self.what == "networks" else f", of {self.n_networks:,} networks"
         best = "network" if self.what == "networks" else "class"
         half = "one of them holds" if self.half == 1 else f"{self.half:,} of them hold"
+        weight = f"{half} half of the posterior weight" if self.are_weighed else "here all count alike"
         return [
-            f"{self.n_items:,} {self.what}{stand_for}; {half} half of the posterior weight.",
+            f"{self.n_items:,} {self.what}{stand_for}; {weight}.",
             f"From the best {best} they differ in {self.mean_distance:.1f} edges on average, "
             f"{self.largest_distance} at most.",
         ]
@@ -109,13 +116,14 @@ class ListSummary:
 def summary(found: BestList[Any]) -> ListSummary:
     """How different are they? What all items of a list share, and what varies with which share of the weight.
 
-    Weights are ``found.shares``: posterior probabilities relative to the list, all networks equally likely before.
+    Weights are ``found.shares``: posterior probabilities relative to the list, all networks equally likely before;
+    where scores are no likelihoods, all count alike.
     """
     if not isinstance(found, BestList):
         raise TypeError(f"summary takes a list of networks or classes, not {type(found).__name__}.")
     of_classes = isinstance(found, ClassList)
     masks = found.edge_masks if isinstance(found, ClassList) else (found.parents,)
-    shares = found.shares
+    shares = found.shares if found.are_weighed else np.full(len(found), 1 / max(1, len(found)))
     tally = _Tally.of(masks, shares)
     common, common_undirected, turning, varying = [], [], [], []
     for i, j in tally.pairs:
@@ -141,6 +149,7 @@ def summary(found: BestList[Any]) -> ListSummary:
         half=_how_few(shares, 0.5),
         mean_distance=float(shares @ tally.distances),
         largest_distance=int(tally.distances.max(initial=0)),
+        are_weighed=found.are_weighed,
     )
 
 

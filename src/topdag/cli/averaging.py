@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from typing import Any
 
 from topdag._util.atomic_write import MATRICES
-from topdag._util.run import Run, shown_bytes
+from topdag._util.run import Result, Run, shown_bytes
 from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit
-from topdag.cli.constraint_options import add_constraints
-from topdag.cli.options import (
-    add_keep,
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-    prior_from,
-    request_from,
-    require_all_families,
-    run_from,
-)
-from topdag.cli.output import about_table, as_json, labelled, progress_line
+from topdag.cli.options import add_asked, request_from, require_all_families, running
+from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
-from topdag.cli.values import number, seconds
+from topdag.cli.values import number
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors
-from topdag.knowledge.priors import Prior
-from topdag.questions.sums import Purpose, TimeIsUp, scored_for
-from topdag.scoring.scores import Scores
+from topdag.questions.request import Request
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 
 ABOUT_PRIORS = """\
 --prior says what a network weighs before the data. uniform: all networks the same. fair: every
@@ -60,19 +46,11 @@ def threshold(text: str) -> float:
 
 
 def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
-    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
-    add_prior(parser)
     if pairs:
         parser.add_argument(
             "--threshold", type=threshold, default=0.01, metavar="P", help="print those more probable; default 0.01"
         )
-    add_max_parents(parser)
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
-    add_keep(parser)
-    add_constraints(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=False)
+    add_asked(parser, in_time="give up after S seconds")
     group = parser.add_argument_group("output")
     if pairs:
         add_output(group, ".json or .npz (all probabilities)")
@@ -80,50 +58,39 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
 
 
-def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Purpose) -> Exit:
+def print_pairs(args: Namespace, wanted: Purpose) -> Exit:
     to = None if args.output is None else target(args.output, MATRICES, (args.file,))
-    asked, code = ask_all(
-        args, lambda scores, prior, run: (scores.table, ask(scores, prior=prior, **limits(run))), wanted
-    )
-    if asked is None:
-        return code
-    table, found = asked
+
+    def sums(request: Request, run: Run) -> EdgePosteriors | PathPosteriors:
+        found = posteriors_of(scored_for(request, wanted, run), request.prior, wanted, run)
+        return found.edges if found.paths is None else found.paths
+
+    found, table = ask_all(args, wanted, sums)
+    if found is None:
+        return Exit.STOPPED
     try:
         if to is not None:
             write_posteriors(to, found)
     finally:  # a full disk must not cost the answer
         say(as_json(found.to_dict()) if args.json else _pairs_text(found, table, args))
-    return code
+    return Exit.FINE
 
 
-def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Purpose) -> tuple[Any, Exit]:
-    """The answer to a question about scores under the prior of the options, or None when the time was up."""
-    try:
-        with progress_line(quiet=args.quiet) as on_progress:
-            run = run_from(args, on_progress)
-            return ask(_scores(args, wanted, run), prior_from(args), run), Exit.FINE
-    except (OutOfTime, TimeIsUp):
-        mention("topdag: the time limit came first, and exact sums have no partial answer")
-        return None, Exit.STOPPED
-
-
-def limits(run: Run) -> dict[str, Any]:
-    """What is left of them."""
-    return dict(
-        time_limit=run.seconds_left,
-        memory_limit=run.memory_limit,
-        threads=run.threads,
-        on_progress=run.on_progress,
-    )
-
-
-def _scores(args: Namespace, wanted: Purpose, run: Run) -> Scores:
-    request = request_from(args)
-    if request.scores is not None:
-        require_all_families(request.scores, args.file, "sums")
+def ask_all(
+    args: Namespace, wanted: Purpose, sums: Callable[[Request, Run], Result]
+) -> tuple[Result | None, Table | None]:
+    """What the sums give, None when the time was up; and the table they are about."""
     question = "paths" if wanted.paths else "edges" if wanted.edges else "evidence"
-    mention_advice(request, question, run, quiet=args.quiet)
-    return scored_for(request, wanted, run)
+    try:
+        with running(args) as run:
+            request = request_from(args)
+            if request.scores is not None:
+                require_all_families(request.scores, args.file, "sums")
+            mention_advice(request, question, run, quiet=args.quiet)
+            return asked(question, run, lambda: sums(request, run)), request.table
+    except OutOfTime:
+        mention("topdag: the time limit came first, and exact sums have no partial answer")
+        return None, None
 
 
 def _pairs_text(found: EdgePosteriors | PathPosteriors, table: Table | None, args: Namespace) -> str:

@@ -5,17 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 
 from topdag.cli.command import SIZES_SHOWN, search_costs
-from topdag.cli.constraint_options import add_constraints
-from topdag.cli.options import (
-    add_keep,
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-)
+from topdag.cli.options import add_asked
 from topdag.cli.targets import add_json, add_output
-from topdag.cli.values import number, seconds, whole
+from topdag.cli.values import number, whole
 from topdag.io.lists import LIST_SUFFIXES
 from topdag.questions.lists import LARGEST_FACTOR
 
@@ -49,25 +41,10 @@ def list_costs() -> str:
   has no gaps: everything that scores above a floor is in it, and the floor is said."""
 
 
-def add_what(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
+def add_listing(parser: ArgumentParser) -> None:
     parser.add_argument("--classes", action="store_true", help="list equivalence classes instead of networks")
-    add_max_parents(parser)
-    add_prior(parser)
-    parser.add_argument(
-        "--time-limit",
-        type=seconds,
-        metavar="S",
-        help="stop after S seconds, reading and scoring included; the list is then complete above a floor",
-    )
-    add_keep(parser)
-
-
-def add_rest(parser: ArgumentParser) -> None:
-    add_constraints(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=False)
+    stopped = "stop after S seconds, reading and scoring included; the list is then complete above a floor"
+    add_asked(parser, in_time=stopped)
     group = parser.add_argument_group("output")
     group.add_argument("--show", type=whole(0), metavar="N", help="rows of the table to print; default 20")
     add_output(group, f"{' or '.join(LIST_SUFFIXES)} (the whole list as JSON lines)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -13,15 +12,9 @@ from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
-from topdag.cli.list_text import ListRequest, count_text, list_text
-from topdag.cli.options import (
-    is_score_file,
-    kind_from,
-    prior_from,
-    request_from,
-    run_from,
-)
-from topdag.cli.output import about_table, progress_line
+from topdag.cli.list_text import count_text, list_text, nouns
+from topdag.cli.options import is_score_file, kind_from, prior_from, request_from, running
+from topdag.cli.output import about_table
 from topdag.cli.streams import printing, say
 from topdag.cli.targets import target
 from topdag.errors import Interrupted, OutOfTime, ScoreError
@@ -29,19 +22,17 @@ from topdag.io.lists import LIST_SUFFIXES, list_lines, write_list
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import count_of, list_of, require_score_equivalent
 from topdag.questions.request import Request, Trail, space_of
-from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 
 LINES_AT_ONCE = 1000
 FoundList = NetworkList | ClassList
 
 
-def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
+def answer_list(args: Namespace, wanted: Wanted) -> Exit:
     to = None if args.output is None else target(args.output, LIST_SUFFIXES, (args.file,))
-    with progress_line(quiet=args.quiet) as on_progress:
-        run = run_from(args, on_progress)
+    with running(args) as run:
         asked = _asked(args, wanted, run)
-        found, code = _list_and_exit(asked, wanted, run)
+        found, code = _list_and_exit(asked, wanted, run, classes=args.classes)
     try:
         if to is not None:
             write_list(to, found)
@@ -54,54 +45,54 @@ def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
     return code
 
 
-def answer_count(args: Namespace, wanted: ListRequest) -> Exit:
-    with progress_line(quiet=args.quiet) as on_progress:
-        run = run_from(args, on_progress)
+def answer_count(args: Namespace, wanted: Wanted) -> Exit:
+    with running(args) as run:
         trail = Trail(_asked(args, wanted, run))
-        found, code = _count_and_exit(trail, wanted, run)
+        found, code = _count_and_exit(trail, wanted, run, classes=args.classes)
     at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))
     about = about_table(trail.request.table, trail.notes)
-    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(trail), about, at_least))
+    counted = f"{at_least.capitalize()}{found:,} {nouns(classes=args.classes)[found != 1]}"
+    say(f"{at_least}{found}" if args.quiet else count_text(counted, wanted.factor, space_of(trail), about))
     return code
 
 
-def _asked(args: Namespace, wanted: ListRequest, run: Run) -> Request:
-    if wanted.classes and prior_from(args) is not None:
+def _asked(args: Namespace, wanted: Wanted, run: Run) -> Request:
+    if args.classes and prior_from(args) is not None:
         raise UsageError(
             f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
         )
-    if wanted.classes and not is_score_file(args.file) and not kind_from(args).score_equivalent:
+    if args.classes and not is_score_file(args.file) and not kind_from(args).score_equivalent:
         raise UsageError(
             f"--classes: {kind_from(args)} does not give all networks of a class one score; "
             "bdeu, bic, aic, qnml, bge and gaussian-bic do"
         )
     request = request_from(args)
     if request.scores is not None:
-        _require_enough(request.scores, args.file, wanted)
+        _require_enough(request.scores, args, wanted)
     run.timed("reading", 0.0)
-    mention_advice(request, "list" if wanted.factor is None else "within", run, quiet=args.quiet)
+    mention_advice(request, args.command.name, run, quiet=args.quiet)
     return request
 
 
-def _require_enough(scores: Scores, path: str, wanted: ListRequest) -> None:
+def _require_enough(scores: Scores, args: Namespace, wanted: Wanted) -> None:
     """An error if a file of scores lacks what the list may need."""
     try:
-        _wanted(wanted).require_kept(scores)
+        wanted.require_kept(scores)
     except ScoreError as error:
         reason = str(error).partition(" Score again ")[0]
         raise ScoreError(
-            f"{path}: {reason} Score again with topdag score --keep all; for a .jkl or .pss file that was never "
+            f"{args.file}: {reason} Score again with topdag score --keep all; for a .jkl or .pss file that was never "
             "pruned, add --keep all here."
         ) from None
-    if wanted.classes:
+    if args.classes:
         require_score_equivalent(Request.from_scores(scores), "--classes")
 
 
-def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[FoundList, Exit]:
+def _list_and_exit(request: Request, wanted: Wanted, run: Run, *, classes: bool) -> tuple[FoundList, Exit]:
     """The list, or what was known of it when a limit or Ctrl-C came."""
-    make: Callable[..., FoundList] = ClassList if wanted.classes else NetworkList
+    make: Callable[..., FoundList] = ClassList if classes else NetworkList
     try:
-        found = list_of(make, request, _wanted(wanted), run)
+        found = list_of(make, request, wanted, run)
     except Interrupted as interrupted:
         return interrupted.answer, Exit.INTERRUPTED
     if found.proof.status is Status.STOPPED:
@@ -109,21 +100,16 @@ def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[Fou
     return found, Exit.FINE if len(found) else Exit.FAILED
 
 
-def _count_and_exit(trail: Trail, wanted: ListRequest, run: Run) -> tuple[int, Exit]:
+def _count_and_exit(trail: Trail, wanted: Wanted, run: Run, *, classes: bool) -> tuple[int, Exit]:
     """The count, or how many there are at least when a limit or Ctrl-C came."""
-    what = Listed.CLASSES if wanted.classes else Listed.NETWORKS
+    what = Listed.CLASSES if classes else Listed.NETWORKS
     try:
-        found = count_of(what, trail, _wanted(wanted), run)
+        found = count_of(what, trail, wanted, run)
     except OutOfTime as stopped:
         return stopped.answer or 0, Exit.STOPPED
     except KeyboardInterrupt as interrupted:
         return (interrupted.answer or 0) if isinstance(interrupted, Interrupted) else 0, Exit.INTERRUPTED
     return found, Exit.FINE if found else Exit.FAILED
-
-
-def _wanted(request: ListRequest) -> Wanted:
-    most = MOST_IN_A_LIST if request.most is None else request.most
-    return Wanted("A list", most, math.inf if request.factor is None else request.factor)
 
 
 def _print_lines(lines: Iterator[str]) -> None:

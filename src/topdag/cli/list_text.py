@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from topdag._util.messages import plural
 from topdag._util.run import Run, shown_bytes
@@ -17,6 +16,7 @@ from topdag.cli.output import about_table, labelled, network_text, rounded_up, s
 from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
 from topdag.networks.network import Network
+from topdag.questions.list_sources import Wanted
 
 LINES_SHOWN = 20
 LEAST_WIDTH = 30
@@ -24,25 +24,13 @@ CLASSES_COUNTED = 1000
 """Networks of a list whose classes are told apart."""
 
 
-@dataclass(frozen=True)
-class ListRequest:
-    """What was asked for: at most so many, none further behind the best than this factor."""
-
-    classes: bool
-    most: int | None = None
-    factor: float | None = None
-
-    @property
-    def noun(self) -> str:
-        return "class" if self.classes else "network"
-
-    @property
-    def nouns(self) -> str:
-        return "classes" if self.classes else "networks"
+def nouns(*, classes: bool) -> tuple[str, str]:
+    """One of them, and several."""
+    return ("class", "classes") if classes else ("network", "networks")
 
 
 def list_text(
-    found: NetworkList | ClassList, wanted: ListRequest, table: Table | None, run: Run, *, show: int | None, quiet: bool
+    found: NetworkList | ClassList, wanted: Wanted, table: Table | None, run: Run, *, show: int | None, quiet: bool
 ) -> str:
     """The list in words; unless quiet, also what is to be said about table and time."""
     paragraphs = []
@@ -118,38 +106,39 @@ def share_text(share: float) -> str:
     return f"{share:.2%}" if share >= 1e-4 else "<0.01%"
 
 
-def proof_in_words(found: NetworkList | ClassList, wanted: ListRequest) -> str:
+def proof_in_words(found: NetworkList | ClassList, wanted: Wanted) -> str:
     space = f"among {found.proof.space}"
     if found.proof.status is Status.STOPPED:
-        return f"{_stopped_in_words(found, wanted)}, {space}."
+        return f"{_stopped_in_words(found)}, {space}."
     if not len(found):
         return f"No network is allowed, {space}."
-    within = "" if wanted.factor is None else f" within a Bayes factor of {wanted.factor:g} of the best"
+    one, several = nouns(classes=isinstance(found, ClassList))
+    within = "" if wanted.factor == math.inf else f" within a Bayes factor of {wanted.factor:g} of the best"
     if len(found) != wanted.most:
-        return f"Proved: no {wanted.noun}{within} is missing, {space}."
-    best = f"best {wanted.noun} is" if len(found) == 1 else f"{len(found):,} best {wanted.nouns} are"
+        return f"Proved: no {one}{within} is missing, {space}."
+    best = f"best {one} is" if len(found) == 1 else f"{len(found):,} best {several} are"
     return f"Proved: the {best} listed; no other{within} scores more than the last, though some may tie, {space}."
 
 
-def _stopped_in_words(found: NetworkList | ClassList, wanted: ListRequest) -> str:
+def _stopped_in_words(found: NetworkList | ClassList) -> str:
+    one, several = nouns(classes=isinstance(found, ClassList))
     stopped = f"Stopped by {found.proof.limit_in_words}"
     if not math.isfinite(found.floor):
         return f"{stopped} before anything was known"
     floor = rounded_up(found.floor)
     if not len(found):
-        return f"{stopped} before anything was listed; no {wanted.noun} scores above {floor}"
+        return f"{stopped} before anything was listed; no {one} scores above {floor}"
     if found.floor > found.scores[0]:
         return f"{stopped}: the list begins with the best found, which is not proved; others may score up to {floor}"
     behind = factor_text(math.exp(min(700.0, found.scores[0] - found.floor)))
     return (
         f"{stopped}: the list is complete above the floor {floor}, a factor of {behind} behind the best; "
-        f"{wanted.nouns} that score less may be missing"
+        f"{several} that score less may be missing"
     )
 
 
-def count_text(count: int, wanted: ListRequest, space: str, about: Sequence[str], at_least: str = "") -> str:
-    counted = f"{at_least.capitalize()}{count:,} {wanted.noun if count == 1 else wanted.nouns}"
-    said = textwrap.fill(f"{counted} within a Bayes factor of {wanted.factor:g} of the best, among {space}.", WIDTH)
+def count_text(counted: str, factor: float, space: str, about: Sequence[str]) -> str:
+    said = textwrap.fill(f"{counted} within a Bayes factor of {factor:g} of the best, among {space}.", WIDTH)
     return "\n".join([said, *about])
 
 

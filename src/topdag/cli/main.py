@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ABOUT = """\
 Exact structure learning of Bayesian networks: the best network of a table, with proof."""
 NEXT = """\
-topdag COMMAND --help says more. Start with: topdag demo"""
+topdag COMMAND --help says more. In place of a file, - is standard input. Start with: topdag demo"""
 FAULT = """\
 {what}
 This is a fault in topdag, not in what you did. Please report it with the command and this line;
@@ -140,7 +140,8 @@ class Parser(argparse.ArgumentParser):
         """Wrong use; a command that is not there comes with the one most like it."""
         found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
         if found:
-            close = get_close_matches(found[1], SUMMARIES, n=1)
+            is_file = os.path.exists(found[1])
+            close = [f"topdag best {found[1]}"] if is_file else get_close_matches(found[1], SUMMARIES, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             message = f"there is no command {found[1]!r}; there are {', '.join(SUMMARIES)}{hint}"
         super().error(message)

@@ -7,18 +7,20 @@ import importlib.util
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from topdag._util.atomic_write import READ, SCORES
-from topdag._util.run import MOST_THREADS, OnProgress, Run
+from topdag._util.run import MOST_THREADS, Run
 from topdag.cli.command import UsageError
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.output import progress_line
 from topdag.cli.values import (
     PRIORS,
     address,
     keep,
+    names,
     number,
     prior_name,
     rule,
@@ -38,6 +40,7 @@ from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_di
 from topdag.scoring.scores import Scores
 
 if TYPE_CHECKING:
+    from topdag.io.networks import Source
     from topdag.questions.request import Request
 
 DEFAULT_SCORE = "bdeu"
@@ -54,6 +57,7 @@ ABOUT_READING = (
     "no_header",
     "encoding",
     "decimal",
+    "columns",
     "leave_out",
     "keep_constant",
 )
@@ -64,10 +68,10 @@ def add_reading(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(
         "--missing",
-        choices=("error", "drop", "state"),
+        choices=("error", "drop", "state", "keep"),
         metavar="WHAT",
-        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows) "
-        "or state (one of its own)",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows), "
+        "state (one of its own) or keep (for --score nal)",
     )
     group.add_argument(
         "--discretize",
@@ -97,6 +101,13 @@ def add_reading(parser: ArgumentParser) -> None:
         help="what separates cells: one character, tab or space; default: seen from the first line",
     )
     group.add_argument("--no-header", action="store_true", help="the first line is a row; names are V0, V1, ...")
+    group.add_argument(
+        "--columns",
+        type=names,
+        action="extend",
+        metavar="NAMES",
+        help="the columns that are variables, with commas between them; default: all; may be given again",
+    )
     group.add_argument(
         "--leave-out", action="append", metavar="COLUMN", help="a column that is no variable; may be given again"
     )
@@ -157,15 +168,27 @@ def add_max_parents(parser: ArgumentParser) -> None:
     )
 
 
-def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
+def add_asked(
+    parser: ArgumentParser, *, in_time: str, file: str = "a table or a file of scores", keep: bool = True
+) -> None:
+    """FILE, what a question can say about it, and limits; ``in_time``: what happens when S seconds are over."""
+    parser.add_argument("file", metavar="FILE", help=file)
+    add_max_parents(parser)
+    add_prior(parser)
+    if keep:
+        add_keep(parser)
+    else:
+        parser.set_defaults(keep=None)
+    add_constraints(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, in_time=in_time)
+
+
+def add_limits(parser: ArgumentParser, *, in_time: str | None = None) -> None:
     group = parser.add_argument_group("limits")
-    if with_time:
-        group.add_argument(
-            "--time-limit",
-            type=seconds,
-            metavar="S",
-            help="after S seconds, reading and scoring included, print a network and a bound",
-        )
+    if in_time is not None:
+        group.add_argument("--time-limit", type=seconds, metavar="S", help=in_time)
     group.add_argument(
         "--memory-limit",
         type=size_in_bytes,
@@ -219,16 +242,25 @@ def table_from(
     return as_table(source, None if kind is None else kind.numbers, reading, or_else)
 
 
-def said_about(path: str | None) -> Mapping[str, Any]:
-    """What an answer in this file says about reading its table; nothing if it holds no answer."""
-    if path is None or not path.lower().removesuffix(".gz").endswith(".json"):
-        return {}
-    from topdag.io.networks import read_json
+def network_source(path: str, table: str | None = None) -> Source:
+    """Where the network is that ``path`` names; wrong use if its table too shall come from standard input."""
+    if path != STANDARD_INPUT:
+        return path
+    if table == STANDARD_INPUT:
+        raise UsageError("- stands for both files, and standard input can be read once; give one of them by its name")
+    from topdag.io.networks import Unnamed  # formats load only where one is read
 
-    return said_in(path, read_json(path))
+    return Unnamed(sys.stdin.buffer.read(), "standard input")
 
 
-def said_in(path: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+def said_about(source: Source) -> Mapping[str, Any]:
+    """What an answer there says about reading its table; nothing if it is none."""
+    from topdag.io.networks import is_json, read_json
+
+    return said_in(source, read_json(source)) if is_json(source) else {}
+
+
+def said_in(path: Source, content: Mapping[str, Any]) -> Mapping[str, Any]:
     """What was said about reading the table of an answer."""
     said = content.get("reading", {})
     if not isinstance(said, dict) or not said.keys() <= Reading.__annotations__.keys():
@@ -283,14 +315,12 @@ def request_from(args: Namespace) -> Request:
     return Request(table, kind_for(table, kind), args.max_parents, prior=prior_from(args), constraints=known)
 
 
-def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
-    """Starts the clock."""
-    return Run(
-        time_limit=args.time_limit,
-        memory_limit=args.memory_limit,
-        threads=args.threads,
-        on_progress=on_progress,
-    )
+@contextlib.contextmanager
+def running(args: Namespace) -> Iterator[Run]:
+    """A run within the limits of the options, its clock started; on a terminal a line shows how it stands."""
+    with progress_line(quiet=args.quiet) as shown:
+        limits = {name: getattr(args, name) for name in ("time_limit", "memory_limit", "threads")}
+        yield Run(**limits, on_progress=shown)
 
 
 def is_score_file(path: str) -> bool:

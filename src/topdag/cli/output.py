@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,14 @@ def write_text(target: Path, text: str) -> None:
     write_as_named(target, lambda file: file.write(text.encode()))
 
 
+def as_csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
 def as_json(content: Mapping[str, Any]) -> str:
     """Plain ASCII, so that it is the same in every encoding."""
     return json.dumps(content, indent=2, allow_nan=False)
@@ -36,7 +46,8 @@ def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> 
     """The network with its score and the proof; unless quiet, also what is to be said about table and time."""
     paragraphs = []
     if answer.network is not None:
-        paragraphs += [network_text(answer.network), *_scores_of(answer, answer.network)]
+        scores = score_lines(answer.score, answer.kind, answer.network, answer.prior)
+        paragraphs += [network_text(answer.network), *scores]
     paragraphs.append(labelled("proof", proof_in_words(answer.proof)))
     if not quiet:
         paragraphs += about_table(table, answer.notes)
@@ -67,10 +78,6 @@ def _family(variable: str, parents: Sequence[str]) -> str:
 def _quoted(name: str) -> str:
     """Names that could not be told from the rest of a line are quoted."""
     return name if name.isprintable() and "," not in name and not name.endswith("*") else repr(name)
-
-
-def _scores_of(answer: Answer, network: Network) -> list[str]:
-    return score_lines(answer.score, answer.kind, network, answer.prior)
 
 
 def score_lines(

@@ -49,6 +49,10 @@ def separator(text: str) -> str:
     return mark
 
 
+def names(text: str) -> list[str]:
+    return [name for name in map(str.strip, text.split(",")) if name]
+
+
 def size_in_bytes(text: str) -> int:
     try:
         return parse_bytes(text)

@@ -10,11 +10,7 @@ from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import members_of
 from topdag.search.costs import Families
-from topdag.search.engines import WIDTHS, width_for
 from topdag.search.linear_program import TINY
-
-PATH_FLOW = (_core.path_flow, _core.path_flow128, _core.path_flow512, _core.path_flow2048)
-"""By the widths of sets."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,7 @@ class Support:
     def flow(self, begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
         """How much of a path there is through members of ``between``; if less than ``enough``, the set that is left
         with least weight; and by variable how much enters it."""
-        find = PATH_FLOW[WIDTHS.index(width_for(self.n))]
-        return find(self.n, self.children, self.parents, self.weights, begin, end, between, enough)
+        return _core.path_flow(self.n, self.children, self.parents, self.weights, begin, end, between, enough)
 
 
 def least_way_out(support: Support, begin: int, end: int, between: int, enough: float) -> int | None:

@@ -24,7 +24,7 @@ from topdag.knowledge.facts import transitive
 from topdag.knowledge.normal_form import Literal, ParentAmong
 from topdag.search.costs import SEED, Families, network_near
 from topdag.search.relaxation import Incumbent, Known
-from topdag.search.stores import ListStore, candidates_from
+from topdag.search.stores import ListStore
 
 MOST_REPAIRED = 40
 """Of one network; each leaves fewer families."""
@@ -84,7 +84,7 @@ class Repair:
             return None
         offsets = np.cumsum([0, *(len(masks) for masks, _ in lists)])
         masks, costs = (np.concatenate(part) for part in zip(*lists, strict=True))
-        candidates = candidates_from(self.families.n, offsets, masks, -costs)
+        candidates = _core.Candidates(self.families.n, offsets, masks, -costs)
         found = [
             network_near(candidates, self.families, weights),
             _core.climb_orders(candidates, REPAIR_CLIMBS, SEED, _core.Limits()),

@@ -19,9 +19,11 @@ from topdag.data.columns import (
     Codes,
     Column,
     Interventions,
+    Used,
     as_array,
     column_of_array,
     declare,
+    observed_codes,
 )
 from topdag.data.continuous import (
     Continuous,
@@ -43,12 +45,23 @@ from topdag.data.discretize import (
     stay_numbers,
     whole_as_integers,
 )
-from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
+from topdag.data.troubles import (
+    MANY_ROWS,
+    advice_on_gaps,
+    check_usable,
+    counting_rows,
+    note_on_dropped,
+    note_on_kept,
+    note_on_states_lost,
+    tells_rows_apart,
+)
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
 FEWEST_ROWS = 10
 """A column with many states and fewer rows for each than this is remarked on."""
+ROWS_LOOKED_AT = 1000
+"""In so many rows columns are compared first."""
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -78,6 +91,7 @@ class Options:
     continuous: Continuous = None
     leave_out: Collection[str] = ()
     interventions: Interventions = None
+    columns: Collection[str] | None = None
     or_else: str = field(default_factory=stay_numbers)
     """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
@@ -85,15 +99,22 @@ class Options:
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
-        if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
-            raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
-        if self.missing not in ("error", "drop", "state"):
-            raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
+        for name, given in (("leave_out", self.leave_out), ("columns", self.columns)):
+            if isinstance(given, str) or not isinstance(given, Collection | None):
+                raise TableError(f"{option(name)} lists names of columns, such as ['id'], not {given!r}")
+        if self.missing not in ("error", "drop", "state", "keep"):
+            raise TableError(f'{option("missing")} is "error", "drop", "state" or "keep", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
             if isinstance(states, str) or not isinstance(states, Collection):
                 raise TableError(f"states= for column {name!r} is not a list: {states!r}")
+
+    @property
+    def used(self) -> Used:
+        """Which columns are looked at; some say how often a row counts, or what was set in it."""
+        about_rows = [given for given in (self.weights, self.interventions) if isinstance(given, str)]
+        return Used(self.leave_out, self.columns, about_rows)
 
     @property
     def needs_every_row(self) -> bool:
@@ -118,6 +139,7 @@ class Options:
             "keep_constant": self.keep_constant,
             "continuous": self.continuous if isinstance(self.continuous, str | None) else list(self.continuous),
             "leave_out": list(self.leave_out),
+            "columns": None if self.columns is None else list(self.columns),
             "interventions": self.interventions if isinstance(self.interventions, str) else None,
             **of_text,
             **({"missing_values": sorted(of_text["missing_values"])} if of_text else {}),
@@ -142,6 +164,9 @@ class Draft:
             return self
         notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
+        pairs = zip(self.columns, columns, strict=True)
+        always = {left.name: left.values[0] for had, left in pairs if len(left.values) == 1 < len(had.values)}
+        notes += note_on_states_lost(always, len(rows))
         was_set = None if self.was_set is None else replace(self.was_set, codes=self.was_set.codes[kept])
         place = lambda row: self.place(int(kept[row]))  # noqa: E731
         return Draft(columns, self.weights[kept], place, self.notes + notes, was_set)
@@ -255,13 +280,16 @@ def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
 
 
 def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state."""
+    """Without the rows in which a cell is missing, unless missing is to be a state or such cells are kept."""
     gaps = gaps_of(draft)
     if not gaps:
         return draft
     if missing == "state":
         note = f"Missing values are a state of their own in {listing(list(gaps))}."
         return replace(draft, notes=(*draft.notes, note))
+    if missing == "keep":
+        counts = {name: int(draft.weights[rows].sum()) for name, rows in gaps.items()}
+        return replace(draft, notes=(*draft.notes, note_on_kept(counts, len(draft.columns), int(draft.weights.sum()))))
     counts = {name: int(rows.sum()) for name, rows in gaps.items()}
     advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
     return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
@@ -271,7 +299,7 @@ def observed(column: Column) -> Column:
     """The column without values that no row has, unless they are declared."""
     if column.declared:
         return column
-    occurs = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:] > 0
+    occurs = observed_codes(column.codes, len(column.values))
     if occurs.all():
         return column
     values = column.values
@@ -289,28 +317,40 @@ def with_missing_state(column: Column) -> Column:
     return Column(column.name, (*column.values, label), codes, column.declared)
 
 
+def with_code_for_missing(column: Column) -> Column:
+    """A missing cell has the code after the last state."""
+    if not len(column.values):
+        raise TableError(
+            f"column {column.name!r} has no value in any row; leave it out with {option('leave_out', [column.name])}, "
+            "or declare its states"
+        )
+    return replace(column, codes=np.where(column.codes < 0, len(column.values), column.codes))
+
+
 def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
-    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
+    coded = with_code_for_missing if options.missing == "keep" else with_missing_state
+    columns = [column if column.name in continuous else limited(coded(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     was_set = draft.was_set
     apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
-    first, weights = distinct_rows([*((column.codes, len(column.values)) for column in columns), *apart], draft.weights)
+    with_gaps = [(column.codes, len(column.values) + 1) for column in columns]
+    first, weights = distinct_rows([*with_gaps, *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
     codes = np.zeros((len(columns), len(first)), np.uint16)
     for row, column, of in zip(codes, columns, states, strict=True):
         if of:
             row[:] = column.codes[first]
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
-    constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
-    notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
+    notes = (*draft.notes, *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
+    notes += notes_on_twins(names, codes, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
         from topdag.data.interventions import masks_set
 
-        masks = masks_set(was_set, names, options.leave_out, draft.place)
+        masks = masks_set(was_set, names, options.used, draft.place)
         targets = tuple(masks[code] for code in was_set.codes[first])
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
@@ -343,12 +383,11 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     apart, numbers, words = list[str](), list[str](), list[str]()
     for column, of in zip(columns, states, strict=True):
         has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
-        if len(of) == n_rows and tells_rows_apart(column):
+        if len(column.codes) == n_rows and tells_rows_apart(column):
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    each = "has a state for each row: it only tells rows apart"
-    sentences = [f"Column {name!r} {each}; {option('leave_out', [name])} leaves it out." for name in apart]
+    sentences = [] if not apart else [apart_in_words(apart)]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
         sentences.append(
@@ -357,6 +396,50 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
     return tuple(sentences)
+
+
+def apart_in_words(names: Sequence[str]) -> str:
+    have, they, them = ("Column {} has", "it", "it") if len(names) == 1 else ("Columns {} have", "they", "them")
+    tell = "tells" if len(names) == 1 else "tell"
+    return (
+        f"{have.format(listing(names))} a state for each row or nearly so: {they} {tell} rows apart and little else; "
+        f"{option('leave_out', names)} leaves {them} out."
+    )
+
+
+def note_on_constant(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    one = len(names) == 1
+    are = f"{listing(names)} {'is' if one else 'are'} constant: {'it has' if one else 'they have'} one state."
+    return (f"Column{'' if one else 's'} {are}",)
+
+
+def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: States, n_rows: int) -> tuple[str, ...]:
+    """Sentences on columns that say the same in other words: a code and what it stands for. With few rows, or a state
+    for each row, that is an accident."""
+    alike: dict[bytes, list[int]] = {}
+    for v, of in enumerate(states):
+        if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
+            alike.setdefault(by_appearance(codes[v, :: 1 + codes.shape[1] // ROWS_LOOKED_AT], len(of)), []).append(v)
+    same: dict[bytes, list[str]] = {}
+    for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
+        same.setdefault(by_appearance(codes[v], len(states[v])), []).append(names[v])
+    return tuple(
+        f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
+        f"{option('leave_out', found[1:])} keeps the first."
+        for found in same.values()
+        if len(found) > 1
+    )
+
+
+def by_appearance(codes: NDArray[np.uint16], n_states: int) -> bytes:
+    """The codes, states numbered in the order in which rows have them: the same for columns that say the same, missing
+    cells in the same rows."""
+    first = np.full(n_states + 1, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal places the last one counts
+    numbered = np.argsort(np.argsort(first, kind="stable"))[codes]
+    return np.where(codes == n_states, -1, numbered).tobytes()
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from topdag._util.messages import Place, check_known, listing, place_in_frame, p
 from topdag._util.options import option, worded
 from topdag.errors import TableError
 
-MISSING = -1  # the code of a missing cell until the table is finished
+MISSING = -1  # the code of a missing cell until the table is finished; there it is the one after the last state
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
 CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
@@ -50,23 +50,52 @@ class Column:
         return isinstance(self.values, np.ndarray)
 
 
-def columns_of(source: Any, names: Sequence[str] | None, leave_out: Collection[str] = ()) -> list[Column]:
+def observed_codes(codes: Codes, count: int) -> NDArray[np.bool_]:
+    """Which of so many codes rows have."""
+    occurs = np.zeros(count + 1, dtype=bool)
+    occurs[codes] = True  # the last is for missing cells, whose code is -1
+    return occurs[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Which columns of a source are looked at: all, or those of ``columns`` and ``about_rows`` (which are no
+    variables), but for those of ``leave_out``."""
+
+    leave_out: Collection[str] = ()
+    columns: Collection[str] | None = None
+    about_rows: Collection[str] = ()
+
+    @property
+    def are_all(self) -> bool:
+        return not self.leave_out and self.columns is None
+
+    def __contains__(self, name: str) -> bool:
+        return name not in self.leave_out and (self.columns is None or name in self.columns or name in self.about_rows)
+
+
+ALL_USED = Used()
+
+
+def columns_of(source: Any, names: Sequence[str] | None, used: Used = ALL_USED) -> list[Column]:
     """The columns of a dict, of a list of rows, or of what numpy can make an array of."""
     if isinstance(source, Mapping):
-        return dict_columns(source, leave_out)
+        return dict_columns(source, used)
     if isinstance(source, list | tuple):
-        return row_columns(source, names, leave_out)
-    return array_columns(source, names, leave_out)
+        return row_columns(source, names, used)
+    return array_columns(source, names, used)
 
 
-def left_in(names: Sequence[str], leave_out: Collection[str]) -> list[tuple[int, str]]:
-    """The names that are not left out, each with its place."""
-    for name in leave_out:
+def left_in(names: Sequence[str], used: Used) -> list[tuple[int, str]]:
+    """The names that are used, each with its place."""
+    for name in used.leave_out:
         check_known(name, names, option("leave_out"))
-    return [(place, name) for place, name in enumerate(names) if name not in leave_out]
+    for name in used.columns or ():
+        check_known(name, names, option("columns"))
+    return [(place, name) for place, name in enumerate(names) if name in used]
 
 
-def array_columns(source: Any, names: Sequence[str] | None, leave_out: Collection[str] = ()) -> list[Column]:
+def array_columns(source: Any, names: Sequence[str] | None, used: Used = ALL_USED) -> list[Column]:
     """A column for each column of a two-dimensional array."""
     array = as_array(source)
     if array.ndim == 0:
@@ -76,7 +105,7 @@ def array_columns(source: Any, names: Sequence[str] | None, leave_out: Collectio
         )
     if array.ndim != 2:
         raise TableError(f"an array must have two dimensions, not {array.ndim}: rows and columns")
-    return [column_of_array(name, array[:, j]) for j, name in left_in(names_for(array.shape[1], names), leave_out)]
+    return [column_of_array(name, array[:, j]) for j, name in left_in(names_for(array.shape[1], names), used)]
 
 
 def as_array(source: Any) -> NDArray[Any]:
@@ -99,9 +128,9 @@ def names_for(count: int, names: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def dict_columns(source: Mapping[Any, Any], leave_out: Collection[str] = ()) -> list[Column]:
+def dict_columns(source: Mapping[Any, Any], used: Used = ALL_USED) -> list[Column]:
     cells = list(source.values())
-    columns = [column_of_cells(name, cells[j]) for j, name in left_in([str(name) for name in source], leave_out)]
+    columns = [column_of_cells(name, cells[j]) for j, name in left_in([str(name) for name in source], used)]
     for column in columns:
         if len(column.codes) != len(columns[0].codes):
             raise TableError(
@@ -111,18 +140,18 @@ def dict_columns(source: Mapping[Any, Any], leave_out: Collection[str] = ()) -> 
     return columns
 
 
-def row_columns(rows: Sequence[Any], names: Sequence[str] | None, leave_out: Collection[str] = ()) -> list[Column]:
+def row_columns(rows: Sequence[Any], names: Sequence[str] | None, used: Used = ALL_USED) -> list[Column]:
     """Columns of a list of dicts (a key that a row lacks is missing) or of a list of lists."""
     if not rows:
         raise TableError("the table has no rows")
     if isinstance(rows[0], Mapping):
-        return dict_columns(dicts_turned(rows), leave_out)
+        return dict_columns(dicts_turned(rows), used)
     for place, row in enumerate(rows):
         if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
             raise TableError(f"{place_in_frame(place)} is not a list of cells but {type(row).__name__}")
         if len(row) != len(rows[0]):
             raise TableError(f"{place_in_frame(place)} has {len(row)} cells, the first one {len(rows[0])}")
-    kept = left_in(names_for(len(rows[0]), names), leave_out)
+    kept = left_in(names_for(len(rows[0]), names), used)
     return [column_of_cells(name, [row[j] for row in rows]) for j, name in kept]
 
 
@@ -296,8 +325,10 @@ def codes_of_states(name: str, states: Collection[Any]) -> dict[Any, int]:
 
 
 def with_states(column: Column, states: tuple[Any, ...]) -> Column:
-    """The column with its integers taken as places in the states."""
+    """The column with its integers taken as places in the states, -1 for a missing cell."""
     codes_of_states(column.name, states)
+    if tuple(column.values[:1]) == (MISSING,):  # values increase
+        column = replace(column, values=column.values[1:], codes=column.codes - 1)
     return replace(declare(column, range(len(states)), place_in_frame), values=states)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from topdag._util.messages import Place, check_known, listing
 from topdag._util.options import option, worded
 from topdag.data.columns import Column
-from topdag.data.discretize import Discretize, check_finite, rules_apart
+from topdag.data.discretize import Discretize, check_finite, holds_numbers, rules_apart
 from topdag.errors import TableError
 
 LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold
@@ -30,7 +30,22 @@ def continuous_columns(
 ) -> dict[str, Column]:
     """The columns that stay numbers, by name, with floats as values."""
     names = continuous_names(columns, given, discretize)
-    return {column.name: numbers_of(column, place) for column in columns if column.name in names}
+    chosen = [column for column in columns if column.name in names]
+    check_numbers([column for column in chosen if column.declared or not holds_numbers(column)])
+    return {column.name: numbers_of(column, place) for column in chosen}
+
+
+def check_numbers(others: Sequence[Column]) -> None:
+    """An error that names all columns without numbers at once."""
+    if not others:
+        return
+    names = [column.name for column in others]
+    do, they, them = ("column {} does", "it", "it") if len(names) == 1 else ("columns {} do", "they", "them")
+    raise TableError(
+        f"{do.format(listing(names))} not hold numbers, such as {others[0].values[0]!r}, so {they} cannot be "
+        f"continuous; leave {them} out with {option('leave_out', names)}, or score with "
+        f"{worded('MixedBIC()', '--score mixed-bic')}, which takes columns of states beside continuous ones"
+    )
 
 
 def continuous_names(columns: Sequence[Column], given: Continuous, discretize: Discretize) -> set[str]:
@@ -57,17 +72,12 @@ def continuous_names(columns: Sequence[Column], given: Continuous, discretize: D
 
 
 def numbers_of(column: Column, place: Place) -> Column:
-    if column.declared or not (column.is_float or all(type(value) is int for value in column.values)):
-        raise TableError(
-            f"column {column.name!r} does not hold numbers, such as {column.values[0]!r}, so it cannot be continuous; "
-            f"leave it out, or score with {worded('MixedBIC()', '--score mixed-bic')}, which takes columns of states "
-            "beside continuous ones"
-        )
     if (column.codes < 0).any():
         row = int((column.codes < 0).argmax())
         raise TableError(
-            f"column {column.name!r} is missing in {place(row)}; in a continuous column missing cannot be a state: "
-            f"use {option('missing', 'drop')}, or cut the column with {option('discretize', {column.name: 'median'})}"
+            f"column {column.name!r} is missing in {place(row)}; in a continuous column a missing cell can neither be "
+            f"a state nor be kept: use {option('missing', 'drop')}, or cut the column with "
+            f"{option('discretize', {column.name: 'median'})}"
         )
     if any(LARGEST < abs(value) < np.inf for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")

@@ -29,6 +29,7 @@ class Reading(TypedDict, total=False):
     states: Mapping[str, Collection[Any]]
     keep_constant: bool
     continuous: Continuous
+    columns: Collection[str]
     leave_out: Collection[str]
     interventions: Interventions
     separator: str | None

@@ -16,7 +16,7 @@ from topdag import _core
 from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import usable_cores
-from topdag.data.columns import Codes
+from topdag.data.columns import ALL_USED, Codes, Used
 from topdag.data.sniff import UTF_8, marked_encoding
 from topdag.errors import TableError
 
@@ -40,8 +40,8 @@ class TextFormat:
     missing_values: Collection[str] = frozenset(MISSING_VALUES)
 
 
-def cells_of(content: bytes, how: TextFormat, leave_out: Collection[str] = ()) -> Cells:
-    """Columns that are left out may come without texts."""
+def cells_of(content: bytes, how: TextFormat, used: Used = ALL_USED) -> Cells:
+    """Columns that are not used may come without texts."""
     content = text_content(content, how.encoding)
     if told := SEPARATOR_LINE.match(content):  # left blank, so that lines keep their numbers
         content = content[told.end() - 1 :]
@@ -49,10 +49,10 @@ def cells_of(content: bytes, how: TextFormat, leave_out: Collection[str] = ()) -
         raise TableError("the file is empty; a table has names in its first line and a row in each further one")
     separator = how.separator if how.separator is not None or told is None else told[1].decode()
     separator = sniffed_separator(content) if separator is None else checked_separator(separator)
-    return quick_cells(content, separator, how.header, leave_out) or quoted_cells(content, separator, how.header)
+    return quick_cells(content, separator, how.header, used) or quoted_cells(content, separator, how.header)
 
 
-def quick_cells(content: bytes, separator: str, header: bool, leave_out: Collection[str] = ()) -> Cells | None:
+def quick_cells(content: bytes, separator: str, header: bool, used: Used = ALL_USED) -> Cells | None:
     """The same as `quoted_cells`, many times faster; None where a line needs a closer look."""
     if separator == " ":
         if b'"' in content:
@@ -63,14 +63,13 @@ def quick_cells(content: bytes, separator: str, header: bool, leave_out: Collect
     if len(first) < 2:
         return None
     place = end + 1 if header else begin
-    body = content[place:]
-    wanted = [not header or name.strip() not in leave_out for name in first]
-    threads = usable_cores() if len(body) >= LARGE else 1
-    found = _core.cut_into_cells(body, separator, wanted, content.count(b"\n", 0, place) + 1, threads)
+    wanted = [not header or name.strip() in used for name in first]
+    threads = usable_cores() if len(content) >= LARGE else 1
+    found = _core.cut_into_cells(content, place, separator, wanted, threads)
     if found is None:
         return None
     columns, lines = found
-    return first, [partial(texts_between, body, *column) for column in columns], lines
+    return first, [partial(texts_between, content, *column) for column in columns], lines
 
 
 def first_cells(line: str, separator: str) -> list[str]:

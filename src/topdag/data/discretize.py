@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, plural
 from topdag._util.options import option, worded
-from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, continuous_scores
+from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, continuous_scores, observed_codes
 from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
 FEWEST_DIGITS = 6  # significant digits of a cut point in a label; more where two labels would be alike
 MANY_VALUES = 20
 """A rule for all columns cuts whole numbers that have more values than this; fewer are taken for states."""
+MOST_APART = 4
+"""More columns cut alike are told of in one sentence, with the first ``MOST_NAMED`` of them."""
+MOST_NAMED = 10
 MOST_WHOLE = 2.0**53  # beyond it every float is a whole number
 OTHERS = "*"  # in a dict of rules: all columns that it does not name
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
@@ -153,9 +156,11 @@ def holds_numbers(column: Column) -> bool:
 
 
 def counts_rows(column: Column) -> bool:
-    """Whether every row has a whole number of its own, without a gap between them."""
+    """Whether every row has a whole number of its own, without a gap between them or in the order of the rows."""
     values = column.values
-    return len(values) == len(column.codes) and bool(values[-1] - values[0] == len(values) - 1)
+    if len(values) != len(column.codes):
+        return False
+    return bool(values[-1] - values[0] == len(values) - 1 or np.all(np.diff(column.codes) > 0))
 
 
 def cut_columns(
@@ -170,8 +175,8 @@ def cut_columns(
     rules = rules_by_column(discretize, columns, others)
     cuts = {column.name: cut_column(column, weights, rules[column.name]) for column in columns if column.name in rules}
     whole = [column.name for column in given if is_whole(column) and column.name not in rules]
-    made = [cuts[column.name][0] if column.name in cuts else column for column in columns]
-    return made, [*note_on_whole(whole), *(note for _, note in cuts.values()), *note_on_uncut(discretize, made)]
+    made = [cuts.get(column.name, column) for column in columns]
+    return made, [*note_on_whole(whole), *notes_on_cuts(cuts.values(), rules), *note_on_uncut(discretize, made)]
 
 
 def whole_as_integers(columns: Sequence[Column], place: Place) -> list[Column]:
@@ -228,7 +233,7 @@ def floats_refused(names: Sequence[str], or_else: str) -> str:
     return f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}"
 
 
-def cut_column(column: Column, weights: Codes, rule: Rule) -> tuple[Column, str]:
+def cut_column(column: Column, weights: Codes, rule: Rule) -> Column:
     points = points_by_rule(column, weights, rule)
     return with_cuts(column, rule, points, interval_codes(column, points))
 
@@ -241,8 +246,8 @@ def learned_points(column: Column, weights: Codes, rule: Rule) -> tuple[float, .
 
 def points_by_rule(column: Column, weights: Codes, rule: Rule) -> tuple[float, ...]:
     values = numbers_of(column)
-    present = column.codes >= 0
-    counts = np.bincount(column.codes[present], weights[present], len(values)).astype(np.float64)
+    each = weights if weights.max(initial=0) > 1 else None  # counting ones is faster
+    counts = np.bincount(column.codes + 1, each, len(values) + 1)[1:].astype(np.float64)
     return cut_points(rule, [statistic(asked, values, counts) for asked in statistics_needed(rule)])
 
 
@@ -302,21 +307,21 @@ def weighted_quantile(values: NDArray[np.float64], counts: NDArray[np.float64], 
     return float(min(low + (high - low) * (rank - math.floor(rank)), high))
 
 
-def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: Codes) -> tuple[Column, str]:
-    """The column with intervals as states, and a note. Codes tell the interval, -1 a missing cell.
+def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: Codes) -> Column:
+    """The column with intervals as states. Codes tell the interval, -1 a missing cell.
 
     Intervals without rows join the next one, unless the user gave the cut points.
     """
     if not isinstance(rule, CutPoints):
         points, codes = joined(points, codes)
-    states = interval_labels(points)
-    made = replace(column, values=states, codes=codes, declared=isinstance(rule, CutPoints))
-    return made, cut_note(column.name, rule, states)
+    return replace(column, values=interval_labels(points), codes=codes, declared=isinstance(rule, CutPoints))
 
 
 def joined(points: Sequence[float], codes: Codes) -> tuple[tuple[float, ...], Codes]:
     """The cut points and codes when each interval without rows joins the next one."""
-    occupied = np.bincount(codes + 1, minlength=len(points) + 2)[1:] > 0
+    occupied = observed_codes(codes, len(points) + 1)
+    if occupied.all():
+        return tuple(points), codes
     kept = tuple(point for point, has_rows in zip(points, occupied, strict=False) if has_rows)
     codes = np.append(np.cumsum(occupied) - 1, MISSING)[codes]
     return kept if occupied[-1] else kept[:-1], codes
@@ -337,11 +342,32 @@ def short_number(value: float, digits: int) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.{digits}g}"
 
 
-def cut_note(name: str, rule: Rule, states: Sequence[str]) -> str:
-    """What was done to a column, as a sentence."""
-    asked, how = described(rule)
-    fewer = f" instead of {asked}, because of equal values or empty intervals" if len(states) < asked else ""
-    return f"Column {name!r} was cut {how} into {plural(len(states), 'state')}{fewer}: {listing(states)}."
+def notes_on_cuts(cut: Iterable[Column], rules: Mapping[str, Rule]) -> list[str]:
+    """What was done to these columns: a sentence for each, or one for all that were cut alike where they are many."""
+    alike: dict[str, list[Column]] = {}
+    for column in cut:
+        alike.setdefault(cut_in_words(rules[column.name], len(column.values)), []).append(column)
+    notes = []
+    for how, columns in alike.items():
+        if len(columns) <= MOST_APART:
+            notes += [f"Column {column.name!r} was cut {how}: {listing(tuple(column.values))}." for column in columns]
+        else:
+            each = [f"{column.name!r} at {upper_ends(tuple(column.values))}" for column in columns[:MOST_NAMED]]
+            more = f"; and {len(columns) - len(each):,} more" if len(columns) > len(each) else ""
+            notes.append(f"{len(columns):,} columns were cut, each {how}: {'; '.join(each)}{more}.")
+    return notes
+
+
+def cut_in_words(rule: Rule, n_states: int) -> str:
+    asked, where = described(rule)
+    fewer = f" instead of {asked}, because of equal values or empty intervals" if n_states < asked else ""
+    return f"{where} into {plural(n_states, 'state')}{fewer}"
+
+
+def upper_ends(states: Sequence[str]) -> str:
+    """The cut points, as ``interval_labels`` writes them; "any number" has none."""
+    ends = [state.split()[-1].removesuffix("]") for state in states[:-1]] or list(states)
+    return ", ".join([*ends[:MOST_NAMED], *(["..."] if len(ends) > MOST_NAMED else [])])
 
 
 def described(rule: Rule) -> tuple[int, str]:

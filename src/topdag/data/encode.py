@@ -14,19 +14,20 @@ from topdag.errors import TableError
 
 
 def coded_rows(names: Sequence[str], states: Sequence[Collection[Any]], rows: Any) -> Codes:
-    """A row of codes for each name; the rows must have just these columns, and only these states."""
+    """A row of codes for each name, MISSING where a cell is; the rows must have just these columns, and only these
+    states."""
     columns = {column.name: column for column in columns_of_rows(rows, names)}
     if differing := sorted(set(columns) ^ set(names)):
         raise TableError(f"new rows must have the columns of the table; not in both: {listing(differing)}")
-    coded = [known_codes(columns[name], own) for name, own in zip(names, states, strict=True)]
+    coded = [declare(columns[name], own, place_in_frame).codes for name, own in zip(names, states, strict=True)]
     return np.array(coded, dtype=np.int64)
 
 
-def columns_of_rows(rows: Any, names: Sequence[str]) -> list[Column]:
+def columns_of_rows(rows: Any, names: Sequence[str] | None) -> list[Column]:
     """The columns of any source, row by row; of a Table, its distinct rows. Names are for sources without."""
     if isinstance(rows, Table):
-        parts = zip(rows.names, rows.states, rows.codes.astype(np.int64), strict=True)
-        return [Column(name, states, codes) for name, states, codes in parts]
+        parts = zip(rows.names, rows.states, rows.codes.astype(np.int64), rows.is_missing, strict=True)
+        return [Column(name, states, np.where(gaps, MISSING, codes)) for name, states, codes, gaps in parts]
     if is_frame(rows):
         from topdag.data.frames import columns_of_frame
 
@@ -44,6 +45,6 @@ def known_codes(column: Column, states: Collection[Any]) -> Codes:
     if len(missing):
         raise TableError(
             f"column {column.name!r} is missing in {place_in_frame(int(missing[0]))}; "
-            "a row has a density only when every variable has a state"
+            "a regression needs the states of all parents"
         )
     return codes

@@ -5,7 +5,7 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -32,12 +32,13 @@ from topdag.data.discretize import (
     Rule,
     cut_points,
     note_on_uncut,
+    notes_on_cuts,
     rules_apart,
     rules_by_column,
     statistics_needed,
     with_cuts,
 )
-from topdag.data.troubles import advice_on_gaps, note_on_dropped, refuse
+from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
@@ -49,12 +50,12 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 
     try:
         frame = nw.from_native(source)
-        if options.leave_out:
-            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.leave_out))
+        if not options.used.are_all:
+            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.used))
         if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        columns = [column_of_series(series) for series in frame.iter_columns()]
+        columns = columns_of_series(frame.iter_columns())
     except TableError:
         raise
     except Exception as error:  # every library and engine has errors of its own
@@ -69,11 +70,24 @@ def columns_of_frame(source: Any) -> list[Column]:
     try:
         frame = nw.from_native(source)
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return [column_of_series(series) for series in whole.iter_columns()]
+        return columns_of_series(whole.iter_columns())
     except TableError:
         raise
     except Exception as error:  # every library and engine has errors of its own
         raise TableError(f"this {type(source).__name__} cannot be read as rows: {error}") from error
+
+
+def columns_of_series(all_series: Iterable[Any]) -> list[Column]:
+    """The columns; an error tells of all that cannot be used."""
+    columns, wrong = list[Column](), list[str]()
+    for series in all_series:
+        try:
+            columns.append(column_of_series(series))
+        except TableError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise TableError("\n".join(wrong))
+    return columns
 
 
 def column_of_series(series: Any) -> Column:
@@ -125,6 +139,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, list(schema))
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
+    whole = frame
     frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
     rules, rule_notes, floats = rules_for_lazy(frame, names, schema, gaps, options)
     refuse(refused, (), floats, (), options.or_else)
@@ -133,13 +148,16 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     points = points_by_engine(frame, rules, weight)
     frame = with_columns(frame, [interval(name, points[name], gaps[name]) for name in rules])
     columns, counts = counted(frame, names, weight)
-    cuts = [
-        cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else (column, "")
+    made = [
+        cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else column
         for column in columns
     ]
-    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note), *rule_notes]
+    cut_notes = notes_on_cuts((column for column in made if column.name in rules), rules)
+    if gap_notes:
+        gap_notes += states_lost_with_rows(whole, gaps, [column for column in made if column.name not in rules])
+    notes = [*weight_notes, *gap_notes, *cut_notes, *rule_notes]
     options = replace(options, discretize=None, weights=counts)
-    return [column for column, _ in cuts], options, place_in_lazy_frame, tuple(notes)
+    return made, options, place_in_lazy_frame, tuple(notes)
 
 
 def place_in_lazy_frame(row: int) -> str:
@@ -246,7 +264,7 @@ def rows_without_gaps(
     any_gap = either(list(gaps.values()))
     asked = [nw.len(), any_gap.sum(), *(is_gap.sum() for is_gap in gaps.values())]
     n_rows, n_with_gaps, *counts = map(int, answers(frame, asked))
-    if not n_with_gaps or missing == "state":
+    if not n_with_gaps or missing in ("state", "keep"):
         return frame, (), ()
     n_gaps = {name: n for name, n in zip(gaps, counts, strict=True) if n}
     if missing == "error":
@@ -258,6 +276,18 @@ def rows_without_gaps(
 
     advice = advice_on_gaps(n_gaps, len(gaps), n_rows, rows_without)
     return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values", advice), ()
+
+
+def states_lost_with_rows(whole: Any, gaps: Mapping[str, Any], columns: Sequence[Column]) -> tuple[str, ...]:
+    """A note on columns that had several states before rows were dropped."""
+    import narwhals.stable.v2 as nw
+
+    constant = [column for column in columns if len(column.values) == 1]
+    asked = [of for column in constant for of in (nw.col(column.name).n_unique(), gaps[column.name].any())]
+    found = answers(whole, [nw.len(), *asked]) if constant else [0.0]
+    had = zip(constant, found[1::2], found[2::2], strict=True)
+    always = {column.name: column.values[0] for column, n_unique, has_gap in had if n_unique - has_gap > 1}
+    return note_on_states_lost(always, int(found[0]))
 
 
 def points_by_engine(frame: Any, rules: Mapping[str, Rule], weight: str | None) -> dict[str, tuple[float, ...]]:
@@ -302,9 +332,9 @@ def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[
     count = "_" + max(names, key=len)  # longer than any other name
     number = nw.len() if weight is None else nw.col(weight).sum()
     rows = frame.group_by(*names).agg(number.alias(count)).collect()
-    columns = [column_of_series(rows.get_column(name)) for name in names]
+    columns = columns_of_series(rows.get_column(name) for name in names)
     return columns, [int(n) for n in rows.get_column(count).to_list()]
 
 
-def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> tuple[Column, str]:
+def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> Column:
     return with_cuts(column, rule, points, np.array(column.values, dtype=np.int64)[column.codes])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from topdag._util.messages import Place, check_known, closest, place_in_frame
 from topdag._util.options import option
-from topdag.data.columns import MISSING, Column, Interventions
+from topdag.data.columns import MISSING, Column, Interventions, Used
 from topdag.errors import TableError
 
 NOTHING = ("", "none", "-")
@@ -48,14 +48,14 @@ def _plain(row: Any, number: int) -> Any:
     return tuple(sorted(map(str, row)))
 
 
-def masks_set(column: Column, names: Sequence[str], left_out: Collection[str], place: Place) -> list[int]:
+def masks_set(column: Column, names: Sequence[str], used: Used, place: Place) -> list[int]:
     """By value of the column the variables that it says were set, as bits over the names; none for a missing cell.
     What was left out of the table may be named, too: nothing is asked of its causes."""
-    masks, known = [], [*names, *left_out]
+    masks, known = [], [*names, *used.leave_out]
     for code, value in enumerate(column.values):
         wanted = [part for own in (value if isinstance(value, tuple) else (value,)) for part in _names_in(own, known)]
         for name in wanted:
-            if name not in known:
+            if name not in known and used.columns is None:
                 row = int((column.codes == code).argmax())
                 raise TableError(
                     f"{option('interventions')} says that {name!r} was set in {place(row)}, which is no variable; "

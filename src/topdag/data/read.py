@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from io import BytesIO
 from os import PathLike
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from topdag._util.brief import brief
 from topdag._util.messages import plural
-from topdag._util.options import option
+from topdag._util.options import all_of, option
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, Interventions, are_numbers, column_of_texts, left_in, names_for
 from topdag.data.continuous import Continuous
@@ -39,6 +39,7 @@ def read_table(
     header: bool = True,
     encoding: str | None = None,
     decimal: str = ".",
+    columns: Collection[str] | None = None,
     leave_out: Collection[str] = (),
     missing_values: Collection[str] = MISSING_VALUES,
     discretize: Discretize = None,
@@ -57,10 +58,13 @@ def read_table(
     stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
     its mark, unless ``encoding`` names another, such as "latin-1". Blanks around cells do not count. A column of
     integers has them as states; with other numbers among them it is of floats, written with the ``decimal`` point or
-    comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
+    comma; any other column is of strings. Columns that ``columns`` does not name, or
+    ``leave_out`` names, are not looked at. The other arguments
     are those of `Table`.
     """
-    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
+    options = Options(
+        discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
+    )
     return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
 
 
@@ -97,14 +101,16 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     if isinstance(path, str | PathLike) and stands_for_many(path):
         from topdag.data.parquet_files import lazy_frame, parquet_files
 
+        require_no_text(how)
         return table_of_frame(lazy_frame(parquet_files(path), in_order=options.needs_every_row), options)
     content = file_content(path)
     if content.startswith(b"PAR1"):
+        require_no_text(how)
         return table_of_parquet(content, options)
     if isinstance(path, str | PathLike) and Path(path).suffix.lower() in PARQUET_ENDINGS:
         raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
-        first, columns, lines = cells_of(content, how, options.leave_out)
+        first, columns, lines = cells_of(content, how, options.used)
     except TableError:
         if (instead := no_table(content)) is None:
             raise
@@ -117,13 +123,22 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
     made = [
         column_of_texts(name, *columns[j](), how.missing_values, name in as_text, how.decimal)
-        for j, name in left_in(names, options.leave_out)
+        for j, name in left_in(names, options.used)
     ]
     notes = [
         *(notes_on_names(names) if how.header else ()),
         *(note for column in made if column.name not in as_text for note in note_on_words(column, lines)),
     ]
     return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file", notes)
+
+
+def require_no_text(how: TextFormat) -> None:
+    """Parquet has cells and names of its own: what is said of text would be ignored."""
+    usual = TextFormat()
+    said = [field.name for field in fields(how) if getattr(how, field.name) != getattr(usual, field.name)]
+    if said:
+        given = all_of([option(name, False if name == "header" else None) for name in said])
+        raise TableError(f"{given} is for files of text, and this is Parquet; leave it out")
 
 
 def note_on_words(column: Column, lines: Sequence[int] | Codes) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from topdag.data.build import Options, build
 from topdag.data.columns import Column, Interventions, array_columns, as_array, columns_of, with_states
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
+from topdag.data.troubles import incomplete_refused
 from topdag.errors import ScoreError, TableError
 
 MOST_VARIABLES_SHOWN = 30
@@ -39,12 +40,13 @@ class Table:
     two-dimensional array (``names`` or V0, V1, ...), a dict of columns, or a list of rows. Columns hold
     strings, integers, booleans or categories; numbers are cut as ``discretize`` says: one rule for all columns of
     floats and of whole numbers with more than 20 values, or a dict from column to rule, "*" for all others and None
-    for those to be left. Floats that are all whole numbers count as integers. ``missing`` is "error", "drop" (the rows)
-    or "state" (one of its own).
+    for those to be left. Floats that are all whole numbers count as integers. ``missing`` is "error", "drop" (rows),
+    "state" (one of its own) or "keep": such cells stay, for scores that take rows as far as they are complete.
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
     numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
-    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at. ``interventions``: the
+    columns of floats; they have no states. Columns that ``columns`` does not name, where it
+    names any, or that ``leave_out`` names are not looked at. ``interventions``: the
     column that says which variables were set by experiment in each row (names with ; between them, empty for none), or
     these names by row; such rows tell nothing of the causes of what was set.
 
@@ -55,7 +57,9 @@ class Table:
 
     names: tuple[str, ...]
     states: tuple[tuple[Any, ...], ...]
-    codes: NDArray[np.uint16]  # (variables, distinct rows); rows increase, the first variable counting most
+    # (variables, distinct rows); rows increase, the first variable counting most; a missing cell that was kept has the
+    # code after the last state
+    codes: NDArray[np.uint16]
     numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
     weights: NDArray[np.uint32]
     targets: tuple[int, ...]  # for each row the variables set in it, as bits; () where none was in any
@@ -77,8 +81,11 @@ class Table:
         continuous: Continuous = None,
         leave_out: Collection[str] = (),
         interventions: Interventions = None,
+        columns: Collection[str] | None = None,
     ) -> None:
-        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
+        options = Options(
+            discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
+        )
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -94,7 +101,8 @@ class Table:
     ) -> Table:
         """A table of integers, a row of ``codes`` for each variable.
 
-        With ``states``, codes are places in them; without, the integers that occur are the states. A variable whose
+        With ``states``, codes are places in them, -1 for a missing cell; without, the integers that occur are the
+        states. A variable whose
         list of states is empty is continuous: a row of ``numbers`` for each such variable has what it holds.
         """
         columns = array_columns(as_array(codes).T, names)
@@ -109,7 +117,8 @@ class Table:
                 for column, of in zip(columns, states, strict=True)
             ]
         continuous = None if states is None else [name for name, of in zip(names, states, strict=True) if not len(of)]
-        options = Options(weights=weights, keep_constant=keep_constant, continuous=continuous or None)
+        missing = "keep" if any((column.codes < 0).any() for column in columns) else "error"
+        options = Options(None, missing, weights, None, keep_constant, continuous or None)
         return table_of_columns(columns, options, place_in_frame)
 
     @classmethod
@@ -158,6 +167,28 @@ class Table:
         return tuple(name for name, states in zip(self.names, self.states, strict=True) if not states)
 
     @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which cells are missing, as ``codes``."""
+        arities = self.arities[:, None]
+        return np.asarray((self.codes == arities) & (arities > 0))
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """The variables with missing cells, and in how many rows."""
+        counts = self.is_missing @ self.weights.astype(np.int64)
+        return {name: n for name, n in zip(self.names, counts.tolist(), strict=True) if n}
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether any cell is missing."""
+        return bool((self.codes.max(axis=1, initial=0) == self.arities)[self.arities > 0].any())
+
+    def require_complete(self, asked_by: str) -> None:
+        """Raises ScoreError where cells are missing, for what cannot do without them."""
+        if self.incomplete:
+            raise ScoreError(incomplete_refused(asked_by, self.missing))
+
+    @property
     def was_set(self) -> dict[str, int]:
         """The variables that were set by experiment, and in how many rows."""
         counts = {
@@ -166,6 +197,12 @@ class Table:
             if self.targets
         }
         return {name: n for name, n in counts.items() if n}
+
+    @property
+    def experiments(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables that were set together in some row."""
+        masks = sorted(set(self.targets) - {0})
+        return tuple(tuple(name for v, name in enumerate(self.names) if mask >> v & 1) for mask in masks)
 
     def require_no_experiments(self, asked_by: str) -> None:
         """Raises ScoreError where variables were set, for what would take all rows alike."""
@@ -212,10 +249,10 @@ class Table:
         )
 
     def rows(self) -> Iterator[tuple[tuple[Any, ...], int]]:
-        """Every distinct row, as states and numbers, with its weight."""
+        """Every distinct row, as states and numbers, with its weight; None for a missing cell."""
         numbers = iter(self.numbers.tolist())
         columns = [
-            [of[code] for code in codes] if of else next(numbers)
+            [*map((*of, None).__getitem__, codes)] if of else next(numbers)
             for of, codes in zip(self.states, self.codes, strict=True)
         ]
         return zip(zip(*columns, strict=True), self.weights.tolist(), strict=True)
@@ -283,7 +320,7 @@ def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Ta
     if names is not None and (is_frame(source) or isinstance(source, Mapping)):
         raise TableError("names= is for arrays and lists of rows; this source has names of its own")
     if not is_frame(source):
-        return table_of_columns(columns_of(source, names, options.leave_out), options, place_in_frame)
+        return table_of_columns(columns_of(source, names, options.used), options, place_in_frame)
     return table_of_frame(source, options)
 
 
@@ -300,7 +337,7 @@ def is_frame(source: Any) -> bool:
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
     given = (names, options.discretize, options.weights, options.states, options.continuous, options.interventions)
-    if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
+    if any(option is not None for option in given) or options.missing != "error" or not options.used.are_all:
         raise TableError(f"a Table is coded already: of the options only {option('keep_constant')} can be given again")
     *parts, keep_constant, reading = table._parts()
     is_kept = keep_constant or options.keep_constant

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
+from topdag._util.options import option
 from topdag.data.build import Options, weights_column, whole_weights
-from topdag.data.columns import MISSING, Codes, Column
+from topdag.data.columns import MISSING, Codes, Column, is_missing
 from topdag.data.discretize import Discretize
 from topdag.data.table import table_of_columns
 from topdag.data.troubles import note_on_dropped
@@ -81,7 +82,8 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         """Learns the network of the features and the class ``y``; ``sample_weight``: how often each row counts, in
         whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
-        Options(missing=self.missing)
+        if Options(missing=self.missing).missing == "keep":
+            raise TableError(f'TANClassifier takes {option("missing")} "error", "drop" or "state".')
         columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
         labels = _checked_labels(y, columns)
@@ -103,11 +105,6 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         counts = (family_counts(table, x, [class_at]) for x in range(class_at))
         self.by_class_alone_ = [expected_probabilities(own, self.ess) for own in counts]
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The probability of every class, in the order of ``classes_``, for each row."""
@@ -160,6 +157,9 @@ def _checked_labels(labels: Any, columns: list[Column]) -> NDArray[Any]:
     if labels is None:
         raise TableError("TANClassifier requires y to be passed, but the target y is None: the class of each row")
     checked = column_or_1d(labels, warn=True)
+    if checked.dtype == object and (gaps := [row for row, label in enumerate(checked) if is_missing(label)]):
+        where = place_in_frame(gaps[0])
+        raise TableError(f"Input y contains NaN: the class is missing in {where}; leave such rows out")
     check_classification_targets(checked)
     if len(checked) != len(columns[0].codes):
         raise TableError(f"Found {len(columns[0].codes)} rows of features but {len(checked)} of classes")

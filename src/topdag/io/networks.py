@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +32,30 @@ WITH_TABLES: dict[str, Callable[[FittedNetwork], str]] = {
 }
 TEXTS = {".bif": read_bif_text, ".net": read_net_text, ".uai": read_uai_text}
 GZIP = b"\x1f\x8b"
+BEGINNINGS = {
+    ".json": rb"\{",
+    ".xdsl": rb"<(?=[\s\S]*<smile\b)",
+    ".xml": rb"<",
+    ".uai": rb"(BAYES|MARKOV)\b",
+    ".net": rb"(%[^\n]*\s*)*+(net|(discrete\s+)?node|potential)\b",
+    ".bif": rb"",
+}
+"""By which a network without a file name is told: the first that fits."""
 Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """What a file of a network would hold, read from elsewhere; no name says its format, but its beginning does."""
+
+    content: bytes
+    called: str
+
+    def __str__(self) -> str:
+        return self.called
+
+
+Source = FilePath | Unnamed
 
 
 def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
@@ -74,29 +100,25 @@ def network_text(network: Network | FittedNetwork, ending: str) -> str:
     )
 
 
-def read_network(path: FilePath) -> Network:
+def read_network(path: Source) -> Network:
     """Reads the structure of a network; from .json also of one inside an answer. See ``read_fitted`` for the rest."""
-    if ending_of(path, READ, "a network") == ".json":
-        return _from_json(path, _network_in)
-    return _read(path, ending_of(path, READ, "a network"), network_of)
+    return _from_json(path, _network_in) if is_json(path) else _read(path, _format(path), network_of)
 
 
-def read_fitted(path: FilePath) -> FittedNetwork:
+def read_fitted(path: Source) -> FittedNetwork:
     """Reads a network with its states and probabilities: .json, .bif, .xml (XMLBIF), .net, .xdsl, .uai, also gzipped.
 
     States that are all whole numbers become integers, as in ``read_table``. Rows that sum to 1 but for the rounding of
     their decimals are divided by their sum; others are refused, with their line.
     """
-    if ending_of(path, READ, "a network") == ".json":
-        return _from_json(path, FittedNetwork.from_dict)
-    return _read(path, ending_of(path, READ, "a network"), fitted_of)
+    return _from_json(path, FittedNetwork.from_dict) if is_json(path) else _read(path, _format(path), fitted_of)
 
 
-def read_either(path: FilePath) -> Network | FittedNetwork:
+def read_either(path: Source) -> Network | FittedNetwork:
     """A fitted network if the file has probabilities, else the structure alone."""
-    if ending_of(path, READ, "a network") == ".json":
+    if is_json(path):
         return _from_json(path, _fitted_or_network_in)
-    return _read(path, ending_of(path, READ, "a network"), _fitted_or_network_of)
+    return _read(path, _format(path), _fitted_or_network_of)
 
 
 def read_bif(path: FilePath) -> FittedNetwork:
@@ -104,7 +126,11 @@ def read_bif(path: FilePath) -> FittedNetwork:
     return _read(path, ".bif", fitted_of)
 
 
-def read_json(path: FilePath) -> dict[str, Any]:
+def is_json(path: Source) -> bool:
+    return _format(path) == ".json"
+
+
+def read_json(path: Source) -> dict[str, Any]:
     """The object in a JSON file."""
     try:
         content = json.loads(_content(path))
@@ -119,10 +145,13 @@ def read_json(path: FilePath) -> dict[str, Any]:
     return content
 
 
+ANSWERS = ("topdag-answer", "topdag-structural-em")
+
+
 def _network_in(content: Mapping[str, Any]) -> Network:
     if content.get("format") == FITTED_FORMAT:
         return FittedNetwork.from_dict(content).network
-    if content.get("format") != "topdag-answer":
+    if content.get("format") not in ANSWERS:
         return Network.from_dict(content)
     if not isinstance(content.get("network"), dict):
         raise NetworkError("the answer holds no network")
@@ -138,14 +167,14 @@ def _fitted_or_network_of(variables: Mapping[str, ReadVariable]) -> Network | Fi
     return fitted_of(variables) if has_tables else network_of(variables)
 
 
-def _from_json(path: FilePath, made_of: Callable[[Mapping[str, Any]], Made]) -> Made:
+def _from_json(path: Source, made_of: Callable[[Mapping[str, Any]], Made]) -> Made:
     try:
         return made_of(read_json(path))
     except NetworkError as error:
         raise FileError(f"{path}: {error}") from error
 
 
-def _read(path: FilePath, ending: str, made_of: Callable[[Mapping[str, ReadVariable]], Made]) -> Made:
+def _read(path: Source, ending: str, made_of: Callable[[Mapping[str, ReadVariable]], Made]) -> Made:
     content = _content(path)
     try:
         variables = _variables(content, ending)
@@ -172,9 +201,17 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def _content(path: FilePath) -> bytes:
+def _format(path: Source) -> str:
+    """The ending that the name has; or that it would have, going by what it holds."""
+    if not isinstance(path, Unnamed):
+        return ending_of(path, READ, "a network")
+    content = _content(path).removeprefix(codecs.BOM_UTF8).lstrip()
+    return next(ending for ending, beginning in BEGINNINGS.items() if re.match(beginning, content))
+
+
+def _content(path: Source) -> bytes:
     try:
-        content = Path(path).read_bytes()
+        content = path.content if isinstance(path, Unnamed) else Path(path).read_bytes()
         return gzip.decompress(content) if content.startswith(GZIP) else content
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"{path}: the gzip file is damaged: {error}") from error

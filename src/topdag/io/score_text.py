@@ -6,8 +6,8 @@ last line must end in a line break: without it a file cut short can look whole (
 
 jkl, also called Jaakkola's format. The number of variables; then for each variable a line "name count" and
 count lines "score size parent ...". The order of the variables is the column order; parents are names, also
-of variables further down. Lines that begin with # are comments; those above the number of variables are kept
-as information ("key: value"). None are written: pygobnilp expects the number in the first line.
+of variables further down. Lines that begin with # are comments. None are written: pygobnilp expects the number
+in the first line.
 
 pss, as bmmalone/urlearning-cpp writes it (urlearning/score/score_main.cpp) and reads it
 (urlearning/score_cache/score_cache.cpp). Lines "META key=value" about the file: pss_version (0.1),
@@ -16,12 +16,11 @@ input_file, num_records, parent_limit, score_type, ess. Then for each variable "
 comments begin with #. There are no counts, so a file cut between two lines looks whole. The program keeps
 single precision, negates scores as it reads and needs neither arity nor values. It takes any line with "meta"
 in it for META and any with "var " in it for a new variable, so that names such as "Metabolism" or "covar"
-would silently cost families: they are not written. META about a variable is not kept on reading.
+would silently cost families: they are not written. META is not kept on reading.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import math
@@ -32,9 +31,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
-from topdag._util.atomic_write import FilePath
+from topdag._util.atomic_write import FilePath, write_as_named
 from topdag._util.bitsets import MOST_VARIABLES
 from topdag.errors import FileError, why_not_opened
 from topdag.search.family_lists import FamilyError, FamilyLists, NamedFamilies, check_names
@@ -44,7 +43,6 @@ ScoredParents = tuple[float, tuple[str, ...]]
 Block = tuple[int, Iterable[ScoredParents]]
 
 _NOT_IN_A_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_NOT_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def read_jkl(path: FilePath) -> FamilyLists:
@@ -55,56 +53,69 @@ def read_jkl(path: FilePath) -> FamilyLists:
         _read_block(file, f"variable {place} of {n_variables}")
     for _ in file.lines:
         raise file.error(f"the end of the file after {n_variables} variables")
-    return file.finish(_as_pair(comment) for comment in file.head_comments)
+    return file.finish()
 
 
 def read_pss(path: FilePath) -> FamilyLists:
     """The family lists in a .pss or .pss.gz file; anything else is a FileError that names the line."""
     file = _ScoreFile(path)
-    information: list[Pair] = []
     for words in file.lines:
         keyword = words[0].upper()
         if keyword == b"META":
-            pair = _read_meta(file)
-            if not file.families.names and pair[0] != "pss_version":
-                information.append(pair)
+            _check_meta(file)
         elif keyword == b"VAR":
             file.begin(words[1:])
         elif file.families.names:
             file.add(words[0], words[1:])
         else:
             raise file.error("META key=value or VAR name")
-    return file.finish(information)
+    return file.finish()
 
 
 def write_jkl(path: FilePath, names: Sequence[str], families: Iterable[Block]) -> None:
     """Write a .jkl or .jkl.gz file, whole or not at all.
 
     ``families`` gives per variable, in the order of ``names``, how many families there are and each as
-    (score, parents); they are written as they come. That none comes twice is up to the caller.
+    (score, parents); they are written as they come.
     """
-    with _replacing(path) as out:
+
+    def lines() -> Iterator[str]:
         _check_names_fit(names)
-        out.write(f"{len(names)}\n")
-        for name, (count, rows) in _per_variable(names, families):
-            out.write(f"{name} {count}\n")
-            for score, parents in _checked_rows(name, names, count, rows):
-                out.write(f"{' '.join((score, str(len(parents)), *parents))}\n")
+        yield f"{len(names)}\n"
+        for name, (count, rows) in zip(names, families, strict=True):
+            yield f"{name} {count}\n"
+            for score, parents in rows:
+                yield f"{' '.join((repr(float(score)), str(len(parents)), *parents))}\n"
+
+    _write(path, lines())
 
 
 def write_pss(
     path: FilePath, names: Sequence[str], families: Iterable[Block], information: Iterable[Pair] = ()
 ) -> None:
     """Write a .pss or .pss.gz file that URLearning can read; like ``write_jkl``, with META lines on top."""
-    with _replacing(path) as out:
+
+    def lines() -> Iterator[str]:
         _check_names_fit(names)
         _check_urlearning_reads(names)
-        out.write("META pss_version = 0.1\n")
-        out.writelines(_meta_line(key, value) for key, value in information)
-        for name, (count, rows) in _per_variable(names, families):
-            out.write(f"\nVAR {name}\n")
-            for score, parents in _checked_rows(name, names, count, rows):
-                out.write(f"{' '.join((score, *parents))}\n")
+        yield "META pss_version = 0.1\n"
+        yield from (f"META {key}={value}\n" for key, value in information)
+        for name, (_, rows) in zip(names, families, strict=True):
+            yield f"\nVAR {name}\n"
+            for score, parents in rows:
+                yield f"{' '.join((repr(float(score)), *parents))}\n"
+
+    _write(path, lines())
+
+
+def _write(path: FilePath, lines: Iterator[str]) -> None:
+    def write(file: IO[bytes]) -> None:
+        try:
+            file.writelines(line.encode() for line in lines)
+        except FileError as error:
+            raise FileError(f"{os.fspath(path)}: not written: {error}") from None
+
+    write_as_named(path, write)
 
 
 class _ScoreFile:
@@ -114,22 +125,19 @@ class _ScoreFile:
         self.path = Path(path)
         self.number = 0
         self.line = b""
-        self.head_comments: list[str] = []
         self.lines = self._read()
         self.families = NamedFamilies()
         self.family_lines = array("q")
 
     def _read(self) -> Iterator[list[bytes]]:
-        is_head = True
         try:
             with _open_to_read(self.path) as file:
                 for self.number, self.line in enumerate(file, 1):
                     words = self.line.split()
                     if words and words[0][:1] != b"#":
-                        is_head = False
                         yield words
-                    elif words and (comment := self.text().strip()[1:].strip()) and is_head:
-                        self.head_comments.append(comment)
+                    else:
+                        self.text()  # comments are UTF-8 too
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self.error_at(self.number + 1, f"the compressed file is damaged here: {error}") from None
         except OSError as error:
@@ -167,11 +175,11 @@ class _ScoreFile:
         self.families.add(value, parents)
         self.family_lines.append(self.number)
 
-    def finish(self, information: Iterable[Pair]) -> FamilyLists:
+    def finish(self) -> FamilyLists:
         if self.families.lacks_family() or not self.families.names:
             raise self.error_at_end("a family" if self.families.names else "a variable")
         try:
-            return self.families.finish(information)
+            return self.families.finish()
         except FamilyError as error:
             raise self.error_at(self.family_lines[error.family], str(error)) from None
 
@@ -211,16 +219,10 @@ def _read_block(file: _ScoreFile, variable: str) -> None:
         raise file.error_at_end(f"family {place + 1} of {count} of {variable}")
 
 
-def _read_meta(file: _ScoreFile) -> Pair:
-    key, equals, value = file.text().lstrip()[len("META") :].partition("=")
+def _check_meta(file: _ScoreFile) -> None:
+    key, equals, _ = file.text().lstrip()[len("META") :].partition("=")
     if not equals or not key.strip():
         raise file.error("META key=value")
-    return key.strip(), value.strip()
-
-
-def _as_pair(comment: str) -> Pair:
-    key, colon, value = comment.partition(":")
-    return (key.strip(), value.strip()) if colon else ("comment", comment)
 
 
 def _as_count(word: bytes) -> int:
@@ -249,28 +251,6 @@ def _open_to_read(path: Path) -> io.BufferedReader:
     return io.BufferedReader(gzip.open(path)) if _is_compressed(path) else open(path, "rb")
 
 
-@contextlib.contextmanager
-def _replacing(path: FilePath) -> Iterator[TextIO]:
-    """A text file that takes the place of ``path`` once it is whole; after an error nothing is left of it."""
-    target = Path(os.path.realpath(path))  # a link stays one
-    part = target.with_name(f".{os.urandom(8).hex()}.part")
-    try:
-        if target.is_dir():
-            raise FileError("this is a folder; give a file name")
-        with open(part, "xb") as file:
-            packed = gzip.GzipFile("", "wb", 6, file, mtime=0) if _is_compressed(target) else file
-            with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as out:
-                yield out
-        os.replace(part, target)
-    except FileError as error:
-        raise FileError(f"{target}: not written: {error}") from None
-    except OSError as error:
-        raise FileError(f"{target}: not written: {why_not_opened(error)}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
-
-
 def _check_names_fit(names: Sequence[str]) -> None:
     check_names(names)
     for name in names:
@@ -288,42 +268,3 @@ def _check_urlearning_reads(names: Sequence[str]) -> None:
                 f"URLearning misreads names with 'meta' in them or 'var' at the end, such as {name!r}; "
                 "rename the variable or write a .jkl file"
             )
-
-
-def _meta_line(key: str, value: str) -> str:
-    line = f"META {key}={value}"
-    is_plain = key and (key, value) == (key.strip(), value.strip()) and line.count("=") == 1
-    if not is_plain or _NOT_IN_A_LINE.search(line) or "var " in line.lower():
-        raise FileError(
-            f"URLearning cannot read the information {key!r}: {value!r}; give a key, and leave out '=', "
-            "'var ', control characters and white space at the ends"
-        )
-    return f"{line}\n"
-
-
-def _per_variable(names: Sequence[str], families: Iterable[Block]) -> Iterator[tuple[str, Block]]:
-    blocks = iter(families)
-    for name in names:
-        block = next(blocks, None)
-        if block is None:
-            raise FileError(f"no families given for {name!r}; give those of every variable")
-        yield name, block
-    if next(blocks, None) is not None:
-        raise FileError(f"families given for more than the {len(names)} variables")
-
-
-def _checked_rows(
-    name: str, names: Sequence[str], count: int, rows: Iterable[ScoredParents]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    others = set(names) - {name}
-    n_rows = 0
-    for score, parents in rows:
-        if not math.isfinite(score) or not others.issuperset(parents) or len(set(parents)) < len(parents):
-            raise FileError(
-                f"{name!r} with score {score} and parents {parents} is no family: the score must be "
-                "finite and the parents other variables, each named once"
-            )
-        n_rows += 1
-        yield repr(float(score)), parents
-    if n_rows != count or count < 1:
-        raise FileError(f"{count} families announced for {name!r}, {n_rows} given; at least one is needed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -116,12 +116,14 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         "notes": scores.notes,
     }
     if scores.constraints is not None:
-        header |= {"constraints": scores.constraints.to_dict(), "left_out": scores.left_out}
+        header["constraints"] = scores.constraints.to_dict()
+    if scores.left_out:
+        header["left_out"] = True
     arrays: dict[str, Any] = {}
     if scores.table is not None and header["kind"] is not None:
         header["states"] = [[_plain_state(s) for s in states] for states in scores.table.states]
         header["keep_constant"] = scores.table.keep_constant
-        arrays |= {"codes": scores.table.codes, "weights": scores.table.weights}
+        arrays |= {"codes": scores.table.codes, "weights": scores.table.weights}  # missing: the code after the last
         if scores.table.continuous:
             arrays["numbers"] = scores.table.numbers
     store = scores.store
@@ -182,7 +184,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
     if "codes" in arrays:
         table = Table.from_codes(
             names,
-            arrays["codes"],
+            _codes_with_gaps(arrays["codes"], header["states"]),
             weights=arrays["weights"],
             states=header["states"],
             keep_constant=bool(header["keep_constant"]),
@@ -211,6 +213,12 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
         automatic=is_automatic and table is not None,
         left_out=bool(header.get("left_out", False)),
     )
+
+
+def _codes_with_gaps(codes: Any, states: Sequence[Sequence[Any]]) -> Any:
+    """A file has the code after the last state for a missing cell, as a table has."""
+    arities = np.array([len(of) for of in states])[:, None]
+    return np.where((codes == arities) & (arities > 0), -1, codes.astype(np.int64))
 
 
 def _store_of(names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Store:

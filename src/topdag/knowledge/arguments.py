@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from topdag.errors import ConstraintError
@@ -33,29 +32,6 @@ class Tiers:
 
 
 TiersGiven: TypeAlias = Iterable[Iterable[str]] | Iterable[Tiers]
-
-KEYS = (
-    "required_edges",
-    "forbidden_edges",
-    "required_adjacencies",
-    "forbidden_adjacencies",
-    "roots",
-    "leaves",
-    "max_parents",
-    "min_parents",
-    "exact_parents",
-    "tiers",
-    "edges_within_tiers",
-    "precedence",
-    "allowed_parents",
-    "fixed_parents",
-    "allowed_parent_sets",
-    "ancestors",
-    "not_ancestors",
-    "rules",
-    "parameters",
-    "groups",
-)
 
 
 class Reader:
@@ -149,16 +125,6 @@ class Reader:
         return Tiers(read, edges_within)
 
 
-def from_content(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of ``Constraints`` from the content of a file; an unknown key is refused by name."""
-    for key in content:
-        if key not in KEYS:
-            close = get_close_matches(str(key), KEYS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(KEYS)}."
-            raise ConstraintError(f"{key!r} is no kind of constraint; {hint}")
-    return dict(content)
-
-
 def lines_of(kind: str, value: Any) -> list[str]:
     """A kind of constraint in words, as one line or one for each variable; none when nothing is said."""
     if not value or kind == "groups":
@@ -209,10 +175,11 @@ def _without_holes(given: Rule, rule: Rule) -> Rule:
 
 def _pair(what: str, item: Any) -> Pair:
     if isinstance(item, str):
-        rule = parse_rule(item, what)
+        has_mark = any(mark in item for mark in ("->", "<-", "--"))  # a pair in the place of a list of pairs has none
+        rule = parse_rule(item, what) if has_mark else None
         if not isinstance(rule, (Edge, Adjacent)) or isinstance(rule, Adjacent) != what.endswith("adjacencies"):
             mark = "--" if what.endswith("adjacencies") else "->"
-            raise ConstraintError(f"{what}: {item!r} is no pair; write 'a{mark}b', or give two names.")
+            raise ConstraintError(f"{what}: {item!r} is no pair; write 'a{mark}b', or give two names: [('a', 'b')].")
         return rule.names[0], rule.names[1]
     pair = tuple(item) if isinstance(item, Iterable) else ()
     if len(pair) != 2 or not all(isinstance(name, str) and name for name in pair):

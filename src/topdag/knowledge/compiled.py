@@ -339,17 +339,10 @@ def _placed(rule: Satisfies, place: Mapping[int, int]) -> Satisfies:
             return And(()) if literal.holds(0, 0) else Or(())
         return replace(literal, child=place[literal.child])
 
-    return replace(rule, formula=folded(rule.formula, of_literal, _and, _or))
+    placed = folded(rule.formula, of_literal, lambda parts: And(tuple(parts)), lambda parts: Or(tuple(parts)))
+    return replace(rule, formula=placed)
 
 
 def _at(place: Mapping[int, int], mask: int) -> int:
     """Of these columns, those that have a place, by it."""
     return sum(1 << place[v] for v in bits(mask) if v in place)
-
-
-def _and(parts: Iterable[Formula]) -> Formula:
-    return And(tuple(parts))
-
-
-def _or(parts: Iterable[Formula]) -> Formula:
-    return Or(tuple(parts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -240,12 +241,16 @@ class Constraints:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Constraints:
         """The constraints that ``to_dict`` wrote, or a file stated; keys are those of ``Constraints``."""
-        from topdag.knowledge.arguments import from_content
-
         given = dict(content)
         if given.pop("format", FORMAT) != FORMAT or given.pop("version", VERSION) != VERSION:
             raise ConstraintError(f"These are no constraints in format {FORMAT!r}, version {VERSION}.")
-        return cls(**from_content(given))
+        keys = [*(item.name for item in fields(cls)), "edges_within_tiers"]
+        for key in given:
+            if key not in keys:
+                close = get_close_matches(str(key), keys, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(keys)}."
+                raise ConstraintError(f"{key!r} is no kind of constraint; {hint}")
+        return cls(**given)
 
     def __str__(self) -> str:
         from topdag.knowledge.arguments import lines_of

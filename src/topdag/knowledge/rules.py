@@ -34,7 +34,7 @@ Members = Callable[[str], Sequence[str]]
 
 
 class Rule:
-    """Something that a network satisfies or not. Joined by ``&``, ``|`` and ``~``, or by any_of and similar."""
+    """Something that a network satisfies or not. Compound by ``&``, ``|`` and ``~``, or by any_of and similar."""
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -127,8 +127,8 @@ class NumberOfParents(Atom):
 
 
 @dataclass(frozen=True)
-class AllOf(Rule):
-    """Every part holds."""
+class Compound(Rule):
+    """Made of several."""
 
     parts: tuple[Rule, ...]
 
@@ -137,24 +137,20 @@ class AllOf(Rule):
         return tuple(atom for part in self.parts for atom in part.atoms)
 
     def expanded(self, members: Members) -> Rule:
-        return AllOf(tuple(part.expanded(members) for part in self.parts))
+        return type(self)(tuple(part.expanded(members) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class AllOf(Compound):
+    """Every part holds."""
 
     def __str__(self) -> str:
         return " and ".join(_bracketed(part, AllOf, AnyOf, IfThen) for part in self.parts)
 
 
 @dataclass(frozen=True)
-class AnyOf(Rule):
+class AnyOf(Compound):
     """At least one part holds."""
-
-    parts: tuple[Rule, ...]
-
-    @property
-    def atoms(self) -> tuple[Atom, ...]:
-        return tuple(atom for part in self.parts for atom in part.atoms)
-
-    def expanded(self, members: Members) -> Rule:
-        return AnyOf(tuple(part.expanded(members) for part in self.parts))
 
     def __str__(self) -> str:
         return " or ".join(_bracketed(part, AnyOf, IfThen) for part in self.parts)

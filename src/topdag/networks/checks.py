@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
 
@@ -66,6 +66,17 @@ def checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[
         if not isinstance(score, Real) or not abs(score) < math.inf or abs(score) > LARGEST_SCORE:
             raise NetworkError(f"The local score of {name!r} should be a finite number, not {score!r}.")
     return {name: float(scores[name]) for name in names}
+
+
+def checked_sets(names: tuple[str, ...], given: Iterable[Collection[str]]) -> tuple[tuple[str, ...], ...]:
+    """Sets of variables, each in column order, no two alike."""
+    found = []
+    for own in given:
+        if isinstance(own, str) or not isinstance(own, Collection):
+            raise NetworkError(f"A set of variables is a list of names, not {own!r}.")
+        require_known(own, names)
+        found.append(tuple(name for name in names if name in own))
+    return tuple(dict.fromkeys(found))
 
 
 def check_ess(ess: object, asked_by: str, *, or_none: bool = False) -> None:

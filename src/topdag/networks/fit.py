@@ -31,7 +31,8 @@ def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
 
 def _own_columns(network: Network, source: Any, reading: Reading) -> Any:
     """Of a frame the columns of the network alone: what is wrong with others is nobody's concern."""
-    names_columns = set(reading) & {"leave_out", "weights", "continuous"} or isinstance(reading.get("discretize"), dict)
+    rules_by_name = isinstance(reading.get("discretize"), dict)
+    names_columns = rules_by_name or set(reading) & {"columns", "leave_out", "weights", "continuous"}
     if names_columns or not hasattr(source, "columns") or isinstance(source, Table):
         return source
     try:
@@ -48,7 +49,7 @@ def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Readin
     require_known(network.names, table.names)
     if set(network.names) & set(table.continuous):
         table.require_states("fit", NUMBERS_INSTEAD)
-    tables, notes = {}, []
+    tables, notes = {}, _note_on_missing(table, network)
     for name in network.names:
         x, parents = table.index(name), [table.index(parent) for parent in network.parents[name]]
         counts = family_counts(table.rows_telling_of(x), x, parents)
@@ -56,6 +57,12 @@ def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Readin
         notes += _note_on_unseen(name, counts, ess)
     states = {name: table.states[table.index(name)] for name in network.names}
     return FittedNetwork(network, states, tables, notes)
+
+
+def _note_on_missing(table: Table, network: Network) -> list[str]:
+    if not set(table.missing) & set(network.names):
+        return []
+    return ["Cells are missing: probabilities are by the rows in which a variable and its parents are known."]
 
 
 def _note_on_unseen(name: str, counts: Floats, ess: float) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topdag._util.arrays import Floats
+from topdag.data.columns import MISSING
 from topdag.errors import NetworkError
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
@@ -20,9 +21,10 @@ from topdag.networks.probability_tables import MOST_CELLS, Codes, drawn_states, 
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
+    from topdag.networks.missing_cells import ExpectedCounts
 
 FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
-MOST_STATES_FITTED = 2**16
+MOST_STATES_FITTED = 2**16 - 1  # as in tables, where the code after the last state is for a missing cell
 SUM_TOLERANCE = 1e-9
 
 Value = TypeVar("Value")
@@ -113,13 +115,15 @@ class FittedNetwork:
         return np.array([codes[name] for name in self.names], dtype=np.uint16).reshape(-1, rows)
 
     def log_probability(self, row: Mapping[str, Hashable]) -> float:
-        """The natural log of the probability of a row with a state for every variable; may be -inf."""
+        """The natural log of the probability of a row with a state for every variable, None where it is not known; may
+        be -inf."""
         given = _one_per_variable(self.network, row, "state")
-        codes = {name: _code_of(name, state, self.states[name]) for name, state in given.items()}
-        return math.fsum(_log(self._family_probability(name, codes)) for name in self.names)
+        codes = [_code_of(name, state, self.states[name]) for name, state in given.items()]
+        return float(self._log_likelihoods(np.array([codes]).T)[0])
 
     def log_likelihood(self, rows: Any) -> float:
-        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf.
+        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf. What is missing
+        is summed out exactly.
 
         >>> fitted = Network(["a", "b"], {}).fit({"a": [0, 1], "b": [0, 0]})
         >>> round(fitted.log_likelihood([{"a": 1, "b": 0}]), 6)
@@ -128,18 +132,41 @@ class FittedNetwork:
         from topdag.data.encode import coded_rows
         from topdag.data.table import Table
 
-        codes = dict(zip(self.names, coded_rows(self.names, tuple(self.states.values()), rows), strict=True))
-        weights = rows.weights if isinstance(rows, Table) else np.ones(len(codes[self.names[0]]))
-        return math.fsum(self._log_family(name, codes, weights) for name in self.names)
+        codes = coded_rows(self.names, tuple(self.states.values()), rows)
+        weights = rows.weights if isinstance(rows, Table) else np.ones(codes.shape[1])
+        return math.fsum((weights * self._log_likelihoods(codes)).tolist())
 
-    def _log_family(self, name: str, codes: Mapping[str, Any], weights: npt.NDArray[Any]) -> float:
-        found = self.tables[name][tuple(codes[member] for member in (*self.network.parents[name], name))]
-        with np.errstate(divide="ignore"):
-            return float((weights * np.log(found)).sum())
+    def probabilities_given(self, row: Mapping[str, Hashable]) -> dict[str, dict[Hashable, float]]:
+        """Of every variable that the row does not name, how probable each state is given those it names; exactly.
 
-    def _family_probability(self, name: str, codes: Mapping[str, int]) -> float:
-        cell = tuple(codes[member] for member in (*self.network.parents[name], name))
-        return float(self.tables[name][cell])
+        >>> network = Network(["rain", "wet"], {"wet": ["rain"]})
+        >>> states = {"rain": ("yes", "no"), "wet": ("yes", "no")}
+        >>> fitted = FittedNetwork(network, states, {"rain": [0.2, 0.8], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> round(fitted.probabilities_given({"wet": "yes"})["rain"]["yes"], 6)
+        0.692308
+        """
+        require_known(row, self.names)
+        codes = [_code_of(v, row[v], self.states[v]) if v in row else len(self.states[v]) for v in self.names]
+        expected = self._expected(np.array([codes]).T, np.ones(1))
+        if expected.log_likelihood == -math.inf:
+            raise NetworkError("This row has probability 0, so nothing follows from it.")
+        found = {}
+        for name in (name for name in self.names if name not in row):
+            own = expected.counts[name].reshape(-1, len(self.states[name])).sum(axis=0)
+            found[name] = dict(zip(self.states[name], own.tolist(), strict=True))
+        return found
+
+    def _expected(self, codes: npt.NDArray[Any], weights: npt.NDArray[Any]) -> ExpectedCounts:
+        from topdag.networks.missing_cells import IncompleteRows, MissingCells
+
+        rows = IncompleteRows(codes.astype(np.uint16), weights.astype(np.float64), self.arities)
+        return MissingCells(self.network, rows).expected_counts(self)
+
+    def _log_likelihoods(self, codes: npt.NDArray[np.int64]) -> Floats:
+        """Of every row, what is missing summed out."""
+        from topdag.networks.missing_cells import log_likelihoods_of_rows
+
+        return log_likelihoods_of_rows(self.network, list(self.tables.values()), codes)
 
     def joint(self) -> Floats:
         """P of every combination of states: a new array with one axis per variable, in column order."""
@@ -304,10 +331,8 @@ def _check_rows(table: Floats, axes: Mapping[str, tuple[Hashable, ...]]) -> None
 
 
 def _code_of(name: str, state: Hashable, states: tuple[Hashable, ...]) -> int:
+    if state is None and None not in states:
+        return MISSING
     if state not in states:
         raise NetworkError(f"{name!r} has no state {state!r}; its states are {', '.join(map(str, states))}.")
     return states.index(state)
-
-
-def _log(probability: float) -> float:
-    return math.log(probability) if probability > 0 else -math.inf

@@ -155,6 +155,7 @@ def fit_regressions(network: Network, table: Table, ess: float) -> FittedRegress
     check_ess(ess, "fit", or_none=True)
     require_known(network.names, table.names)
     table.require_no_experiments("fit")
+    table.require_complete("fit of continuous variables")
     for name in network.names:
         wrong = [parent for parent in network.parents[name] if parent in table.continuous]
         if name not in table.continuous and wrong:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from topdag import _core
 from topdag._util.brief import brief
-from topdag._util.class_graph import class_graph
+from topdag._util.class_graph import class_graph, interventional_graph
 from topdag.errors import NetworkError, TooLarge
 from topdag.networks.checks import (
     checked_edge,
     checked_names,
     checked_scores,
+    checked_sets,
     disjoint_sets,
     is_score,
     parent_masks,
@@ -42,6 +43,7 @@ MOST_SETS_TO_ORDER = 10_000_000
 """Sets whose counts are kept while orders are counted: about a gigabyte."""
 
 LocalScores = Mapping[str, float] | None
+ToldApart = Iterable[Collection[str]]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -63,6 +65,9 @@ class Network:
     parents: Mapping[str, tuple[str, ...]]
     local_scores: LocalScores
     """What each variable adds to ``score``, or None when unknown."""
+    told_apart: tuple[tuple[str, ...], ...]
+    """Sets of variables: an edge with one end in such a set is not ``reversible``, since an experiment that set these
+    variables, or the kinds of columns, settle its direction. Not compared."""
     score: float | None = field(init=False)
     """The natural log score of the data, without any prior: the sum of ``local_scores``."""
     masks: tuple[int, ...] = field(init=False)
@@ -71,12 +76,18 @@ class Network:
     """Every variable after its parents; of those ready, always the first in column order."""
 
     def __init__(
-        self, names: Iterable[str], parents: Mapping[str, Iterable[str]], local_scores: LocalScores = None
+        self,
+        names: Iterable[str],
+        parents: Mapping[str, Iterable[str]],
+        local_scores: LocalScores = None,
+        told_apart: ToldApart = (),
     ) -> None:
         names = checked_names(names)
-        self._fill(names, parent_masks(names, parents), local_scores)
+        self._fill(names, parent_masks(names, parents), local_scores, told_apart)
 
-    def _fill(self, names: tuple[str, ...], masks: tuple[int, ...], local_scores: LocalScores) -> None:
+    def _fill(
+        self, names: tuple[str, ...], masks: tuple[int, ...], local_scores: LocalScores, told_apart: ToldApart
+    ) -> None:
         scores = None if local_scores is None else checked_scores(names, local_scores)
         parents = {name: named_in(names, mask) for name, mask in zip(names, masks, strict=True)}
         vars(self).update(
@@ -84,13 +95,18 @@ class Network:
             parents=MappingProxyType(parents),
             local_scores=None if scores is None else MappingProxyType(scores),
             score=None if scores is None else math.fsum(scores.values()),
+            told_apart=checked_sets(names, told_apart),
             masks=masks,
             order=topological_order(names, masks),
         )
 
     @classmethod
     def from_edges(
-        cls, names: Iterable[str], edges: Iterable[Sequence[str]], local_scores: LocalScores = None
+        cls,
+        names: Iterable[str],
+        edges: Iterable[Sequence[str]],
+        local_scores: LocalScores = None,
+        told_apart: ToldApart = (),
     ) -> Network:
         """The network with these edges, each a pair (parent, child)."""
         names = checked_names(names)
@@ -100,10 +116,16 @@ class Network:
         for edge in edges:
             parent, child = checked_edge(edge)
             parents.setdefault(child, []).append(parent)
-        return cls(names, parents, local_scores)
+        return cls(names, parents, local_scores, told_apart)
 
     @classmethod
-    def from_masks(cls, names: Iterable[str], masks: Iterable[int], local_scores: LocalScores = None) -> Network:
+    def from_masks(
+        cls,
+        names: Iterable[str],
+        masks: Iterable[int],
+        local_scores: LocalScores = None,
+        told_apart: ToldApart = (),
+    ) -> Network:
         """The network in which bit p of ``masks[v]`` makes ``names[p]`` a parent of ``names[v]``."""
         names, masks = checked_names(names), tuple(map(operator.index, masks))
         if len(masks) != len(names):
@@ -112,7 +134,7 @@ class Network:
             if mask < 0 or mask >> len(names):
                 raise NetworkError(f"Mask {mask} of {name!r} has bits beyond the {len(names)} variables.")
         network = cls.__new__(cls)
-        network._fill(names, masks, local_scores)
+        network._fill(names, masks, local_scores, told_apart)
         return network
 
     @classmethod
@@ -123,7 +145,10 @@ class Network:
         for key, kind in CONTENT.items():
             if not isinstance(content.get(key), kind):
                 raise NetworkError(f"{key!r} is not of the kind to_dict writes: {content.get(key)!r}.")
-        network = cls.from_edges(content["variables"], content["edges"], content.get("local_scores"))
+        told_apart = content.get("told_apart", [])
+        if not isinstance(told_apart, list):
+            raise NetworkError(f"'told_apart' is not of the kind to_dict writes: {told_apart!r}.")
+        network = cls.from_edges(content["variables"], content["edges"], content.get("local_scores"), told_apart)
         score = content.get("score")
         if score is not None and (network.score is None or not is_score(score, network.score)):
             raise NetworkError(f"The score is given as {score}, but the local scores give {network.score}.")
@@ -137,8 +162,9 @@ class Network:
     @cached_property
     def reversible(self) -> tuple[tuple[str, str], ...]:
         """The edges that point the other way in some network with the same independences, which data cannot tell."""
-        turning = class_graph(self.masks)[1]
         at = {name: place for place, name in enumerate(self.names)}
+        sets = [sum(1 << at[name] for name in own) for own in self.told_apart]
+        turning = (interventional_graph(self.masks, sets) if sets else class_graph(self.masks))[1]
         return tuple((parent, child) for parent, child in self.edges if turning[at[child]] >> at[parent] & 1)
 
     def marked_parents(self, name: str, shown: Callable[[str], str] = str) -> list[str]:
@@ -264,7 +290,9 @@ class Network:
 
         names = plain_words(self.names, "v")
         scores = None if self.local_scores is None else dict(zip(names, self.local_scores.values(), strict=True))
-        return Network.from_masks(names, self.masks, scores)
+        plain = dict(zip(self.names, names, strict=True))
+        told_apart = [[plain[name] for name in own] for own in self.told_apart]
+        return Network.from_masks(names, self.masks, scores, told_apart)
 
     @classmethod
     def from_bnlearn(cls, text: str) -> Network:
@@ -324,7 +352,8 @@ class Network:
         scores = {} if self.local_scores is None else {"local_scores": dict(self.local_scores)}
         edges = [list(edge) for edge in self.edges]
         structure = {"format": FORMAT, "version": VERSION, "variables": list(self.names), "edges": edges}
-        return structure | scores | {"score": self.score}
+        told_apart = {"told_apart": [list(own) for own in self.told_apart]} if self.told_apart else {}
+        return structure | scores | told_apart | {"score": self.score}
 
     def to_dot(self) -> str:
         """The network in the DOT language of Graphviz; reversible edges have open heads."""
@@ -368,7 +397,7 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         scores = None if self.local_scores is None else dict(self.local_scores)
-        return Network, (self.names, dict(self.parents), scores)
+        return Network, (self.names, dict(self.parents), scores, self.told_apart)
 
     def __str__(self) -> str:
         families = [f"{name} <- {', '.join(self.marked_parents(name))}" for name in self.names if self.parents[name]]

@@ -52,6 +52,7 @@ def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> di
     """
     table = as_table(source, "auto", reading)
     table.require_no_experiments("regressions")
+    table.require_complete("regressions")
     if set(network.names) != set(table.names):
         raise ScoreError("The network must have the variables of the table: " + ", ".join(table.names) + ".")
     return regressions_in(table, network)

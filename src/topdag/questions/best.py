@@ -11,22 +11,14 @@ from typing import Any, Unpack
 
 from topdag._util.brief import brief
 from topdag._util.options import option
-from topdag._util.run import OnProgress, Run
+from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.answers.results import Answer, Proof, Status, limit_text
+from topdag.answers.results import Answer, proof_of
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores
-from topdag.questions.request import (
-    About,
-    Request,
-    Trail,
-    scores_of,
-    space_of,
-    stats_of,
-    upper_bound,
-)
+from topdag.questions.request import Request, Said, Trail, answer_of, asked_about, scores_of, space_of, upper_bound
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
@@ -47,11 +39,7 @@ def best_network(
     engine: str | None = None,
     bound: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> Answer:
     """The network with the highest score, proved.
 
@@ -72,8 +60,7 @@ def best_network(
     ``checkpoint``: a file in which a search leaves how it stands every few seconds, and from which it goes on when
     asked the same again.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source, kind, about, prior)
+    request, run = asked_about(source, kind, options, prior)
     named = None if engine is None else named_engine(engine)
     request = replace(
         request,
@@ -124,12 +111,12 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
 
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:
-        from topdag.scoring.with_prior import all_families, scores_with
+        from topdag.scoring.with_prior import weighed
 
-        every = all_families(trail.scores, run)
+        every = weighed(trail.scores, prior, run)
         if every is None:
             return None
-        trail.scores = scores_with(every, prior, run)
+        trail.scores = every
         decision = decide_again(decision, request, Question.BEST, trail.scores, run)
     if decision.engine is Engine.CONSTRAINED:
         return _by_splitting(trail, trail.scores, run)
@@ -139,16 +126,14 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
 def _by_families(trail: Trail, scores: Scores, decision: Decision, run: Run) -> Answer | None:
     """The best of all networks of families that have a score; None when the time is up."""
     if not scores.columns:
-        return _answer(trail, run, scores.network([]), Status.PROVED, None)
+        return _answer(trail, run, scores.network([]))
     if decision.engine in ON_LISTS:
         return _searched(trail, scores, run, decision.engine)
     found = best_on_all_sets(scores.store, decision, run, scores.before, scores.slack)
     trail.best_alone, trail.counted = found.best_alone, found.counted or None
     if not found.is_finished:
         return None
-    if found.masks is None:
-        return _answer(trail, run, None, Status.INFEASIBLE, None)
-    return _answer(trail, run, scores.network(found.masks), Status.PROVED, None)
+    return _answer(trail, run, None if found.masks is None else scores.network(found.masks))
 
 
 def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
@@ -166,8 +151,13 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
+    return scored_table(trail, decision, run)
+
+
+def scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
+    """Scored as was decided; None when the time is up. Meanwhile a network is looked for, if that was decided too."""
     if not decision.climbs:
-        return scores_of(request, run, decision.keep, decision.form)
+        return scores_of(trail.request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile
 
     return scores_meanwhile(trail, decision, run)
@@ -211,9 +201,9 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
     trail.counted = {"parts": found.parts} | ({"cuts": found.cuts} if found.cuts else {})
     network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
-        return _answer(trail, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)
+        return _answer(trail, run, network)
     trail.most = found.bound
-    return _answer(trail, run, _better(trail, network), Status.STOPPED, found.limit)
+    return _answer(trail, run, _better(trail, network), found.limit)
 
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
@@ -249,9 +239,8 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     trail.engine = f"{trail.engine}: {standing.method}"
     if not finished:
         return None
-    if trail.standing_masks is None:
-        return _answer(trail, run, None, Status.INFEASIBLE, None)
-    return _answer(trail, run, scores.network(trail.standing_masks), Status.PROVED, None)
+    masks = trail.standing_masks
+    return _answer(trail, run, None if masks is None else scores.network(masks))
 
 
 def _starts(trail: Trail, scores: Scores, run: Run) -> list[Sequence[int]]:
@@ -268,14 +257,14 @@ def _starts(trail: Trail, scores: Scores, run: Run) -> list[Sequence[int]]:
 def _stopped(trail: Trail, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
     if trail.standing is not None and trail.standing.score_bound == -math.inf:
-        return _answer(trail, run, None, Status.INFEASIBLE, None)  # seen before the search was stopped
+        return _answer(trail, run, None)  # seen before the search was stopped
     met = trail.standing_masks
     if met is None:
         from topdag.questions.first_network import look_once_more
 
         look_once_more(trail)
     found = None if met is None or trail.scores is None else trail.scores.network(met)
-    return _answer(trail, run, _better(trail, found), Status.STOPPED, trail.limit(run))
+    return _answer(trail, run, _better(trail, found), trail.limit(run))
 
 
 def _better(trail: Trail, found: Network | None) -> Network | None:
@@ -309,17 +298,7 @@ def _given_network(trail: Trail) -> Network | None:
     return scored_network(table, kind, start.parents)
 
 
-def _answer(trail: Trail, run: Run, network: Network | None, status: Status, limit: Stop | None) -> Answer:
+def _answer(trail: Trail, run: Run, network: Network | None, limit: Stop | None = None) -> Answer:
     value = -math.inf if network is None else trail.score_of(network)
-    bound = max(upper_bound(trail), value) if status is Status.STOPPED else value
-    gap = bound - value if status is Status.STOPPED else 0.0
-    return Answer(
-        network,
-        value,
-        Proof(status, bound, gap, limit_text(limit), space_of(trail)),
-        stats_of(trail, run),
-        trail.request.kind,
-        trail.notes,
-        trail.request.prior,
-        trail.reading,
-    )
+    most = value if limit is None else upper_bound(trail)
+    return answer_of(trail, run, network, value, proof_of(limit, value, most, space_of(trail)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
-from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.run import Run
 from topdag._util.workers import crew, require_executor
 from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
@@ -22,8 +22,16 @@ from topdag.data.resample import resampled
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
 from topdag.questions.best import best_network, best_of
-from topdag.questions.request import About, Request, Trail, lists_classes, run_stats
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import (
+    Request,
+    Said,
+    Trail,
+    asked_about,
+    checked_count,
+    checked_seed,
+    lists_classes,
+    run_stats,
+)
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
 
@@ -44,11 +52,7 @@ def bootstrap(
     seed: int = 0,
     prior: Prior | None = None,
     executor: Any = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> BootstrapFrequencies:
     """How often each edge comes back when the question is asked of n tables drawn from the rows, with replacement.
 
@@ -62,8 +66,8 @@ def bootstrap(
     Interrupted, which carries them as ``.answer``. Frequencies are no probabilities given the data: see
     docs/guides/bootstrap.md.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return bootstrap_of(Request.about(source, kind, about, prior), n, seed, run, question=question, executor=executor)
+    request, run = asked_about(source, kind, options, prior)
+    return bootstrap_of(request, n, seed, run, question=question, executor=executor)
 
 
 def bootstrap_of(
@@ -79,10 +83,8 @@ def bootstrap_of(
 
 
 def _check(request: Request, n: object, seed: object, question: object) -> None:
-    if not is_whole(n, 1, MOST_IN_A_LIST):
-        raise ValueError(f"n must be a whole number from 1 to {MOST_IN_A_LIST:,}, not {n!r}.")
-    if not is_whole(seed, 0, MOST_SEEDS - 1):
-        raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
+    checked_count("n", n, 1, MOST_IN_A_LIST)
+    checked_seed(seed)
     if not callable(question):
         raise ScoreError(f"question must be a function such as best_network, not {question!r}.")
     if request.table is None:
@@ -118,10 +120,21 @@ def _frequencies(
         raise run.cut_short("bootstrap", f"no draw was done yet. Allow more time, or give {option('max_parents')}")
     limit = limit_text(run.limit) if len(done) < n else None
     stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
-    known = request.scores or request.table
-    assert known is not None
     name = getattr(getattr(question, "func", question), "__name__", "a question")  # that of a partial stands inside
-    return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, known.notes)
+    return BootstrapFrequencies(
+        request.known_names,
+        done,
+        n,
+        seed,
+        name,
+        first,
+        limit,
+        stats,
+        request.notes,
+        request.table,
+        request.kind,
+        task.by_class,
+    )
 
 
 def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Answer | None, _Task]:
@@ -148,7 +161,7 @@ def _drawn(task: _Task, draw: int, run: Run) -> Draw:
         if task.question is best_network:
             answer = best_of(Trail(replace(request, table=table), clusters=task.clusters), run)
         else:
-            answer = task.question(table, **_said(request), **_limits(run))
+            answer = task.question(table, **_said(request), **run.left)
         return draw_of(answer, by_class=task.by_class)
     except Exception as error:
         error.add_note(f"This was draw {draw} of a bootstrap.")
@@ -163,8 +176,3 @@ def _said(request: Request) -> dict[str, Any]:
         "max_parents": request.max_parents,
     }
     return {name: value for name, value in said.items() if value is not None}
-
-
-def _limits(run: Run) -> dict[str, Any]:
-    left = {"time_limit": run.seconds_left, "memory_limit": run.memory_limit}
-    return left | {"threads": run.threads, "on_progress": run.on_progress}

@@ -1,7 +1,8 @@
-"""Lists under constraints that no family tells by itself, and lists of classes under any constraints.
+"""Lists under constraints that no family tells by itself, and lists of classes under any constraints or experiments.
 
 A class counts when some member satisfies them. Members of a class score the same but need not satisfy the same
-constraints, so classes are read off lists of networks that do.
+constraints, so classes are read off lists of networks that do. So are those that experiments tell apart: members of
+such a class score the same, as the variables at the ends of an edge that members turn were set in the same rows.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.bitsets import network_rows
-from topdag._util.class_graph import class_graph
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
-from topdag.answers.results import Proof, Stats, Status, limit_text
+from topdag.answers.results import Status, proof_of
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
@@ -28,7 +28,7 @@ from topdag.errors import TooLarge
 from topdag.questions.decide import Question, decide, needs_splitting
 from topdag.questions.list_sources import Lattices, ManySets, Wanted, within_memory
 from topdag.questions.partition_lists import PartitionLists
-from topdag.questions.request import Request
+from topdag.questions.request import Request, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine
@@ -39,39 +39,41 @@ FIRST_NETWORKS = 64
 MORE_NETWORKS = 4
 """So many networks for each class are listed at first; so many times more when they have too few classes."""
 
-MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
 
-
-def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
+def list_constrained(scores: Scores, wanted: Wanted, run: Run) -> NetworkList:
     """The best networks that satisfy the constraints; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
-        scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
+        scores,
+        lambda part, size, lowest: list_part(part, size, lowest, run, wanted.less),
+        run,
+        most=wanted.most,
+        epsilon=epsilon,
     )
-    return _network_list(found, scores, wanted.most, epsilon, run, stats)
+    return _network_list(found, scores, wanted.most, epsilon, run)
 
 
 def _epsilon(wanted: Wanted, scores: Scores) -> float:
     return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
 
 
-def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | None:
+def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
     if decide(Request.from_scores(part), Question.LIST).engine is Engine.PARTITION:
-        return _partitioned(part, size, run)
-    source = Lattices(part, Wanted("A list", most=size), run)
+        return _partitioned(part, size, run, less)
+    source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
         try:
             prepared = source.next(n_found)
         except ManySets:
-            return _partitioned(part, size, run)
+            return _partitioned(part, size, run, less)
         if prepared is None:
             return PartList((), (), is_whole=True) if source.is_infeasible else None
         best = prepared.lattice.best_score
         if best < lowest or best == -math.inf:
             return PartList((), (), is_whole=True)
-        with within_memory():
+        with within_memory(less):
             found = _core.list_best(
                 prepared.lattice,
                 _core.Listed.NETWORKS,
@@ -87,11 +89,11 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | No
             return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
 
 
-def _partitioned(part: Scores, size: int, run: Run) -> PartList | None:
+def _partitioned(part: Scores, size: int, run: Run, less: str) -> PartList | None:
     found = PartitionLists(part, Wanted("A list", most=size), run, Kind.NETWORKS).go()
     if found.limit is Stop.FAR_BEHIND_BEST:
         raise TooLarge(
-            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for fewer."
+            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for {less}."
         )
     if found.limit is not None:
         return None
@@ -99,17 +101,15 @@ def _partitioned(part: Scores, size: int, run: Run) -> PartList | None:
     return PartList([value for value, _ in rows], [masks for _, masks in rows], is_whole=found.count < size)
 
 
-def list_classes(
-    scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run, stats: MakeStats
-) -> ClassList:
+def list_classes(scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run) -> ClassList:
     """The best classes of which some member satisfies the constraints; each stands with such a member."""
     epsilon = _epsilon(wanted, scores)
     found = None
-    if needs_splitting(scores):
+    if needs_splitting(scores) and not scores.has_experiments:
         found = listed_by_clauses(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
     if found is None or found.limit is Stop.WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
-    return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
+    return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run), wanted.most)
 
 
 def _classes_of_lists(list_networks: Callable[[Wanted], NetworkList], wanted: Wanted) -> ClassList:
@@ -130,7 +130,7 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
     for place, masks in enumerate(networks.parents.tolist()):
         if len(places) == most:
             break
-        places.setdefault(class_graph(masks), place)
+        places.setdefault(networks.class_of(masks), place)
     chosen = np.array(list(places.values()), dtype=np.int64)
     proof, floor = networks.proof, networks.floor
     is_whole = len(chosen) == most and networks.scores[chosen[-1]] >= floor
@@ -141,7 +141,7 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
     return ClassList(networks.source, networks.scores[chosen], networks.parents[chosen], floor, proof, networks.stats)
 
 
-def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: Run, stats: MakeStats) -> NetworkList:
+def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: Run) -> NetworkList:
     """A search that was stopped tells of the best network it met, be it below the floor."""
     best = found.best(most)
     values, masks = _arrays(best, len(scores.columns))
@@ -153,12 +153,9 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     inside = (values >= floor) | (np.arange(len(values)) == 0)
     values, masks = values[inside], masks[inside]
     top = float(values[0]) if len(values) else -math.inf
-    status = Status.STOPPED if found.limit is not None else Status.PROVED if len(values) else Status.INFEASIBLE
-    bound = max(top, found.bound) if status is Status.STOPPED else top
-    gap = 0.0 if status is not Status.STOPPED else bound - top
-    proof = Proof(status, bound, gap, limit_text(found.limit), scores.describe_space())
+    proof = proof_of(found.limit, top, found.bound, scores.describe_space())
     work = {"parts": found.parts, "cuts": found.cuts} if found.cuts else {"parts": found.parts}
-    made = stats(scores, run, f"{Engine.CONSTRAINED.value}: {found.engine or 'splitting and listing'}", work)
+    made = run_stats(scores, run, f"{Engine.CONSTRAINED.value}: {found.engine or 'splitting and listing'}", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 
 

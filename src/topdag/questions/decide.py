@@ -110,7 +110,9 @@ class _Known:
 
 
 def decide(request: Request, question: Question) -> Decision:
-    """Raises TooLarge where no engine takes so many variables."""
+    """Raises TooLarge where no engine takes so many variables, ScoreError where scores are no weights."""
+    if question in SUM_ENGINES and request.kind is not None:
+        request.kind.require_likelihood(ASKED_BY[question])
     if request.scores is not None:
         known = _Known.of(request.scores)
         is_weighted = request.prior is not None and not isinstance(request.prior, OrderModular)
@@ -224,6 +226,10 @@ def _engine(request: Request, question: Question, known: _Known) -> Choice:
         return Choice(Engine.ORDERS_WEIGHED, "the prior counts a network once for each of its orders")
     if question is Question.BEST:
         return _best(known, request.engine)
+    if question is Question.CLASSES and request.table is not None and request.table.targets:
+        return Choice(
+            Engine.CONSTRAINED, "experiments tell networks of a class apart, so classes are read off networks"
+        )
     return _list(known, question)
 
 

@@ -13,8 +13,10 @@ from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
-from topdag._util.run import OnProgress, Run, is_whole
-from topdag.answers.averages import parent_set_shares, path_matrix
+from topdag._util.run import Run
+from topdag._util.stop import TimeIsUp
+from topdag.answers.averages import names_of, parent_set_shares, path_matrix
+from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
@@ -26,9 +28,17 @@ from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustm
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
-from topdag.questions.request import About, Request, run_stats
-from topdag.questions.sampling import MOST_SEEDS
-from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
+from topdag.networks.network import Network
+from topdag.questions.request import (
+    Request,
+    Said,
+    asked_about,
+    checked_count,
+    checked_seed,
+    parted,
+    run_stats,
+)
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
@@ -36,6 +46,9 @@ from topdag.scoring.scores import Scores
 Names = str | Sequence[str] | None
 WeighedMasks = tuple[Sequence[int], Floats]
 MOST_DRAWS = 10**6
+NO_PATH = 1e-12
+"""A path less probable than this is in no network; sums of many are rounded to about as much."""
+MOST_NAMED = 5
 
 
 @brief
@@ -50,11 +63,7 @@ def causal_effects(
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> CausalEffects:
     """What setting a cause would change in an outcome, averaged over all networks: ``effects["smoke", "lung"]``.
 
@@ -62,10 +71,10 @@ def causal_effects(
     its exact posterior probability. This is an effect only if whatever led both to the cause and to the outcome is a
     column of the table.
 
-    ``source``: a table or scores, for all networks; or a list of networks or classes, or networks drawn, for just
-    these. ``cause``, ``outcome``: a name or several; without them every variable. ``share``: parent sets are taken from
-    the most probable on until they hold so much of the weight; 1 for all of them. ``draws``: for the intervals, which
-    hold the share ``level`` of them.
+    ``source``: a table or scores, for all networks; or a list of networks or classes, networks drawn, or a bootstrap,
+    for just these. ``cause``, ``outcome``: a name or several; without them every variable. ``share``: parent sets are
+    taken from the most probable on until they hold so much of the weight; 1 for all of them. ``draws``: for the
+    intervals, which hold the share ``level`` of them.
 
     >>> import topdag as td
     >>> effect = causal_effects(td.example_table(), "smoke", "bronc")["smoke", "bronc"]
@@ -73,15 +82,14 @@ def causal_effects(
     'probability of bronc = yes, if smoke = yes and not no'
     """
     wanted = WantedEffects(_names("cause", cause), _names("outcome", outcome), share, draws, level, seed)
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-
-    def find() -> CausalEffects:
-        if isinstance(source, HeldNetworks):
-            _require_alone(kind, prior, about)
-            return effects_of_list(source, wanted, run)
-        return effects_of(Request.about(source, kind, about, prior), wanted, run)
-
-    return asked("causal_effects", run, find)
+    if isinstance(source, HeldNetworks):
+        run = _run_alone(kind, prior, options)
+        return asked("causal_effects", run, lambda: effects_of_list(source, wanted, run))
+    if isinstance(source, BootstrapFrequencies):
+        run = _run_alone(kind, prior, options)
+        return asked("causal_effects", run, lambda: effects_of_bootstrap(source, wanted, run))
+    request, run = asked_about(source, kind, options, prior)
+    return asked("causal_effects", run, lambda: effects_of(request, wanted, run))
 
 
 def _names(argument: str, given: Names) -> tuple[str, ...] | None:
@@ -107,10 +115,8 @@ class WantedEffects:
         for name, value in (("share", self.share), ("level", self.level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
                 raise ScoreError(f"{option(name)} is a share above 0 and at most 1, not {value!r}.")
-        if not is_whole(self.draws, 0, MOST_DRAWS):
-            raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
-        if not is_whole(self.seed, 0, MOST_SEEDS - 1):
-            raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
+        checked_count("draws", self.draws, 0, MOST_DRAWS)
+        checked_seed(self.seed)
         for name, names in (("cause", self.causes), ("outcome", self.outcomes)):
             if names is not None and not names:
                 raise ScoreError(f"{option(name)} names no variable. Leave it away for all of them.")
@@ -118,10 +124,13 @@ class WantedEffects:
             raise ScoreError(f"{self.causes[0]!r} is both cause and outcome; ask for its effect on another variable.")
 
 
-def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
+def _run_alone(kind: KindLike, prior: Prior | None, options: Said) -> Run:
+    """Of a list only limits are said."""
+    limits, about = parted(options)
     given = [*(["kind"] if kind is not None else []), *(["prior"] if prior is not None else []), *about]
     if given:
         raise ScoreError(f"{given[0]}= goes with a table or scores; a list has its networks and weights already.")
+    return Run(**limits)
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,8 @@ def effects_of_sums(
     sets = {name: _over_columns(of, scores.names) for name, of in sums.by_parents.items()}
     paths = None if sums.paths is None else sums.paths.matrix
     engine = "sums" if sums.stats is None else sums.stats.engine
-    return _effects(scores, _Weighed(sets, paths, over, engine, (*scores.notes, *notes)), wanted, run)
+    weighed = _Weighed(sets, paths, over, engine, (*scores.notes, *notes))
+    return _effects(Request.from_scores(scores), weighed, wanted, run)
 
 
 def _over_columns(of: ParentSetPosteriors, names: Sequence[str]) -> WeighedMasks:
@@ -188,12 +198,27 @@ def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) ->
         several = "classes" if isinstance(held, ClassList) else "networks"
         best = "" if held.proof.status is Status.PROVED else f" found before {held.proof.limit_in_words} came"
         over = f"the {len(held):,} best {several}{best}, by their weights; what is not in the list does not count"
-    sets: dict[str, WeighedMasks] = {
-        name: (list(of), np.array(list(of.values())))
-        for name, of in zip(held.names, parent_set_shares(held), strict=True)
-    }
-    weighed = _Weighed(sets, path_matrix(held), over, "averages over a list", held.notes)
-    return _effects(held.source, weighed, wanted, run)
+    weighed = _Weighed(_parent_sets(held), path_matrix(held), over, "averages over a list", held.notes)
+    return _effects(Request.from_scores(held.source), weighed, wanted, run)
+
+
+def effects_of_bootstrap(drawn: BootstrapFrequencies, wanted: WantedEffects, run: Run) -> CausalEffects:
+    """The best networks of tables drawn from the rows count alike; probabilities are those of the table itself."""
+    request = Request(drawn.table, drawn.kind)
+    require_effects(request, wanted)
+    networks = drawn.networks()
+    best = "a network of the best class" if drawn.by_class else "the best network"
+    over = (
+        f"{best} of each of {plural(len(networks), 'table')} drawn from the rows, which count alike; these are no "
+        "probabilities of networks given the data"
+    )
+    weighed = _Weighed(_parent_sets(networks), path_matrix(networks), over, "averages over draws", drawn.notes)
+    return _effects(request, weighed, wanted, run)
+
+
+def _parent_sets(averaged: HeldNetworks[Any] | Sequence[Network]) -> dict[str, WeighedMasks]:
+    shares = zip(names_of(averaged), parent_set_shares(averaged), strict=True)
+    return {name: (list(of), np.array(list(of.values()))) for name, of in shares}
 
 
 def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment, str]:
@@ -201,15 +226,17 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
         raise ScoreError(
             "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
         )
+    kind.require_likelihood("causal_effects")
     return adjustment_of(table, without_interventions(kind) or kind)
 
 
-def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run) -> CausalEffects:
-    adjustment, estimated = _adjustment(scores.table, scores.kind)
+def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Run) -> CausalEffects:
+    adjustment, estimated = _adjustment(request.table, request.kind)
     table = adjustment.table
     if table.targets:
         estimated += ", for each cause from the rows in which nothing else was set"
-    causes, outcomes = (_chosen(names, scores.names, scores.scored_names) for names in (wanted.causes, wanted.outcomes))
+    known, scored = request.known_names, request.scored_names
+    causes, outcomes = (_chosen(names, known, scored) for names in (wanted.causes, wanted.outcomes))
     run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
     begin = run.seconds
     sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
@@ -218,11 +245,12 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run)
     by_pair: dict[tuple[str, str], Effect] = {}
     for cause in causes:
         x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
-        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), scores.kind)[0]
-        found = averaging.effects(own, x, others, sets[cause])
+        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), request.kind)[0]
+        before = [y for y in others if weighed.paths is not None and weighed.paths[x, y] < NO_PATH]
+        found = averaging.effects(own, x, [y for y in others if y not in before], sets[cause])
         if found is None:
             raise TimeIsUp
-        for y, effect in found.items():
+        for y, effect in sorted((found | averaging.no_effects(own, x, before)).items()):
             by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
     run.timed("effects", begin)
     return CausalEffects(
@@ -235,8 +263,24 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run)
         wanted.level,
         wanted.draws,
         wanted.seed,
-        run_stats(scores, run, weighed.engine, {"parent sets": total}),
-        weighed.notes,
+        run_stats(request.scores, run, weighed.engine, {"parent sets": total}),
+        (*weighed.notes, *_disagreeing(by_pair)),
+    )
+
+
+def _disagreeing(by_pair: Mapping[tuple[str, str], Effect]) -> tuple[str, ...]:
+    """A note on effects that rows show and networks do not."""
+    odd = [
+        f"{effect.cause} -> {effect.outcome}"
+        for effect in sorted(by_pair.values(), key=lambda effect: -effect.size)
+        if effect.no_effect is not None and effect.no_effect > 0.5 and (effect.lower > 0 or effect.upper < 0)
+    ]
+    if not odd:
+        return ()
+    named = ", ".join(odd[:MOST_NAMED]) + (f" and {len(odd) - MOST_NAMED:,} more" if len(odd) > MOST_NAMED else "")
+    return (
+        f"In most networks no path leads from cause to outcome, and yet the rows differ more than by chance: {named}. "
+        'There "no effect" counts more than the number, which is what rows show beside the parents of the cause.',
     )
 
 

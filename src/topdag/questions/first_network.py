@@ -192,7 +192,7 @@ def scored_network(table: Table, kind: ScoreKind, parents: Mapping[str, Sequence
         }
     except NotAllowed:
         return None
-    return Network(table.names, parents, values)
+    return Network(table.names, parents, values, kind.tells_apart(table))
 
 
 def _parent_rules(own: FamilyRules, most: int) -> _core.ParentRules:

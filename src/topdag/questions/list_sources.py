@@ -47,6 +47,13 @@ class Wanted:
     most: int = MOST_IN_A_LIST
     factor: float = math.inf
 
+    @property
+    def less(self) -> str:
+        """What to ask for where this is too much."""
+        if self.factor == math.inf:
+            return "fewer networks"
+        return "a smaller factor" + " or fewer networks" * (self.most < MOST_IN_A_LIST)
+
     def lowest(self, best: float, scores: Scores) -> float:
         """None that scores less is asked for, or can be told of."""
         asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
@@ -88,9 +95,11 @@ class Lattices:
     list is to be made by partition instead.
     """
 
-    def __init__(self, scores: Scores, wanted: Wanted, run: Run) -> None:
+    def __init__(self, scores: Scores, wanted: Wanted, run: Run, less: str | None = None) -> None:
+        """``less``: what to ask for where this is too much, if it is a part of a list."""
         require_narrow(len(scores.columns), "a list of networks")
         self.scores, self.wanted, self.run = scores, wanted, run
+        self.less = wanted.less if less is None else less
         self.reach = 0.0
         self.is_infeasible = False
         self.standing: Known | None = None
@@ -138,8 +147,10 @@ class Lattices:
     def _sparse_lattice(self) -> Prepared | None:
         wide = self._wide_enough()
         assert self._best is not None
+        if wide is None:
+            return None
         most = most_sets_of_a_lattice(self.scores, self.wanted.most)
-        prepared = None if wide is None else _sparse_lattice(wide, self._best, self.reach, most, self.run)
+        prepared = _sparse_lattice(wide, self._best, self.reach, most, self.less, self.run)
         return prepared if prepared is None or self.reach < self._spread else replace(prepared, reach=math.inf)
 
     def _wide_enough(self) -> Scores | None:
@@ -155,7 +166,7 @@ class Lattices:
         if len(scores.columns) > most_held():
             raise TooLarge(
                 f"Fewer networks than that score within {LARGEST_REACH:g} nats of the best, and tables over all sets "
-                f"of {len(scores.columns)} variables are too large. Ask for fewer networks."
+                f"of {len(scores.columns)} variables are too large. Ask for {self.less}."
             )
         every = scored_again(scores, self.run, "all")
         return None if every is None else lattice_of_all_sets(every, self.run)
@@ -209,14 +220,14 @@ def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
 
 
 @contextmanager
-def within_memory() -> Iterator[None]:
+def within_memory(less: str) -> Iterator[None]:
     """While families are read from a lattice."""
     try:
         yield
     except MemoryError as error:
         raise TooLarge(
-            "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
-            f"networks, set {option('max_parents')}, or leave out variables."
+            f"More families occur in networks so near the best than memory holds. Ask for {less}, set "
+            f"{option('max_parents')}, or leave out variables."
         ) from error
 
 
@@ -227,7 +238,9 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
     return scored_again(scores, run, Within(factor * (1 + 1e-12)))
 
 
-def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, most: float, run: Run) -> Prepared | None:
+def _sparse_lattice(
+    scores: Scores, best: list[int], epsilon: float, most: float, less: str, run: Run
+) -> Prepared | None:
     """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
     placed = _placed(scores)
     store = scores.store.listed if placed is None else placed.store
@@ -236,13 +249,19 @@ def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, most: float
     root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)
     begin = run.seconds
     threshold = incumbent.cost + epsilon
-    lattice = _lattice_within(store, placed, root, threshold, most, run)
+    lattice = _lattice_within(store, placed, root, threshold, most, less, run)
     run.timed("lattice", begin)
     return None if lattice is None else Prepared(scores, lattice, epsilon, f"sparse lattice of {lattice.n_sets:,} sets")
 
 
 def _lattice_within(
-    store: ListStore, placed: PlacedLists | None, root: Relaxation, threshold: float, most_wanted: float, run: Run
+    store: ListStore,
+    placed: PlacedLists | None,
+    root: Relaxation,
+    threshold: float,
+    most_wanted: float,
+    less: str,
+    run: Run,
 ) -> _core.SparseLattice | None:
     candidates, shift = kept_candidates(store, root, threshold)
     listed = candidates if placed is None else placed.candidates(root.kept_families(threshold))
@@ -258,7 +277,7 @@ def _lattice_within(
             raise ManySets
         raise TooLarge(
             f"More than {most:,} sets of variables lie on the way to networks so near the best; "
-            f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
+            f"{shown_bytes(memory)} hold no more. Ask for {less}."
         )
     before = () if placed is None else placed.before
     return _core.build_sparse_lattice(listed, sets, costs, threshold, run.limits, before)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Generic, TypeVar, Unpack, cast
 
 import numpy as np
@@ -14,26 +14,37 @@ import numpy as np
 from topdag import _core
 from topdag._util.bitsets import network_rows
 from topdag._util.brief import brief
-from topdag._util.options import question, worded
-from topdag._util.run import OnProgress, Run, available_memory
+from topdag._util.options import question
+from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
-from topdag.answers.results import Proof, Status, limit_text
+from topdag.answers.results import Proof, Status, limit_text, proof_of
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
+from topdag.questions.best import scored_table
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
 from topdag.questions.list_sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
-from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
+from topdag.questions.request import (
+    Request,
+    Said,
+    Trail,
+    asked_about,
+    checked_count,
+    run_stats,
+    space_of,
+    upper_bound,
+)
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
+from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.scoring.with_prior import all_families, scores_with
+from topdag.scoring.with_prior import weighed
 from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 
@@ -45,16 +56,7 @@ AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 @brief
 def k_best_networks(
-    source: Any,
-    k: int,
-    kind: KindLike = None,
-    *,
-    prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, k: int, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> NetworkList:
     """The k networks with the highest scores, best first; fewer only when there are not so many.
 
@@ -62,10 +64,8 @@ def k_best_networks(
     (see ``best_network``) the list's scores are data score plus log weight; ``network.score`` stays the data's. Where
     several networks are best, the first need not be the one that ``best_network`` gives (docs/explanation/method.md).
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(
-        NetworkList, Request.about(source, kind, about, prior), Wanted("k_best_networks", most=checked_k(k)), run
-    )
+    request, run = asked_about(source, kind, options, prior)
+    return list_of(NetworkList, request, Wanted("k_best_networks", most=checked_k(k)), run)
 
 
 @brief
@@ -76,117 +76,67 @@ def networks_within(
     *,
     at_most: int | None = None,
     prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> NetworkList:
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them.
 
     With a ``prior`` (see ``best_network``) by data and prior.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request, run = asked_about(source, kind, options, prior)
     wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(NetworkList, Request.about(source, kind, about, prior), wanted, run)
+    return list_of(NetworkList, request, wanted, run)
 
 
 @brief
-def k_best_classes(
-    source: Any,
-    k: int,
-    kind: KindLike = None,
-    *,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
-) -> ClassList:
-    """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(ClassList, Request.about(source, kind, about), Wanted("k_best_classes", most=checked_k(k)), run)
+def k_best_classes(source: Any, k: int, kind: KindLike = None, **options: Unpack[Said]) -> ClassList:
+    """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only.
+
+    Of a table with experiments, networks of a class are those that these do not tell apart either."""
+    request, run = asked_about(source, kind, options)
+    return list_of(ClassList, request, Wanted("k_best_classes", most=checked_k(k)), run)
 
 
 @brief
 def classes_within(
-    source: Any,
-    factor: float,
-    kind: KindLike = None,
-    *,
-    at_most: int | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, factor: float, kind: KindLike = None, *, at_most: int | None = None, **options: Unpack[Said]
 ) -> ClassList:
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request, run = asked_about(source, kind, options)
     wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(ClassList, Request.about(source, kind, about), wanted, run)
+    return list_of(ClassList, request, wanted, run)
 
 
 @brief
-def count_networks_within(
-    source: Any,
-    factor: float,
-    kind: KindLike = None,
-    *,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
-) -> int:
+def count_networks_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]) -> int:
     """How many networks are within this Bayes factor of the best; none of them is stored.
 
     When ``time_limit`` comes first, raises OutOfTime, whose ``answer`` is the number found so far; on Ctrl-C,
     Interrupted with the same.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request, run = asked_about(source, kind, options)
     wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.NETWORKS, Trail(Request.about(source, kind, about)), wanted, run)
+    return count_of(_core.Listed.NETWORKS, Trail(request), wanted, run)
 
 
 @brief
-def count_classes_within(
-    source: Any,
-    factor: float,
-    kind: KindLike = None,
-    *,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
-) -> int:
+def count_classes_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]) -> int:
     """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request, run = asked_about(source, kind, options)
     wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.CLASSES, Trail(Request.about(source, kind, about)), wanted, run)
+    return count_of(_core.Listed.CLASSES, Trail(request), wanted, run)
 
 
 @brief
 def iter_networks_within(
-    source: Any,
-    factor: float,
-    kind: KindLike = None,
-    *,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]
 ) -> Iterator[Network]:
     """The networks within this Bayes factor of the best, one by one, in no particular order.
 
     Memory does not grow with their number. When ``time_limit`` comes before the last one, counted from the call on,
     the stream raises OutOfTime, whose ``answer`` is how many it gave.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request, run = asked_about(source, kind, options)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    request = Request.about(source, kind, about)
     with run.hearing():
         scores = scores_for(request, wanted, run)
     return _streamed(scores, wanted, run)
@@ -285,14 +235,14 @@ class _Reading(Generic[AnyList]):
         from topdag.questions.constrained_lists import list_classes, list_constrained
 
         if self.make is not ClassList:
-            return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
+            return cast(AnyList, list_constrained(scores, self.wanted, self.run))
 
         def list_networks(wanted: Wanted) -> NetworkList:
             # Scores kept for so many classes have all networks of these, however many they are.
             request = replace(self.request, scores=scores)
             return _listed(NetworkList, request, wanted, self.run, kept_for=self.wanted)
 
-        return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
+        return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run))
 
     def _by_orders(self) -> AnyList:
         if self.make is not NetworkList:
@@ -306,8 +256,7 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     scores = request.scores if request.scores is not None else _scored_table(trail, decision, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
-    every = all_families(scores, run)
-    return None if every is None else scores_with(every, request.prior, run)
+    return weighed(scores, request.prior, run)
 
 
 def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
@@ -319,11 +268,7 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         require_room(n, request.prior, run)
     plan_scores(request, decision, run)
     plan_lists(n, decision.form.engine, run)
-    if not decision.climbs:
-        return scores_of(request, run, decision.keep, decision.form)
-    from topdag.questions.first_network import scores_meanwhile
-
-    return scores_meanwhile(trail, decision, run)
+    return scored_table(trail, decision, run)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -339,7 +284,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
-    with within_memory():
+    with within_memory(wanted.less):
         found = _core.list_best(lattice, what, most, lowest, run.limits)
     run.timed("listing", begin)
     values, floor, counts = found.scores, found.floor, found.counts
@@ -352,8 +297,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
         limit = Stop.MEMORY_LIMIT
     elif len(values) < wanted.most and scores.cutoff < min(math.log(wanted.factor), prepared.reach):
         limit = Stop.CUT_OFF
-    status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
-    proof = Proof(status, best, 0.0, limit_text(limit), scores.describe_space())
+    proof = proof_of(limit, best, best, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
     return make(scores, values, found.parents, floor, proof, run_stats(scores, run, engine, work))
@@ -370,17 +314,15 @@ def _from_partition(
     parents = network_rows([masks for _, masks in rows], n)
     limit = found.limit if len(rows) == wanted.most or len(rows) < most else Stop.MEMORY_LIMIT
     floor = max(found.floor, float(values[-1])) if len(rows) == most and found.limit is None else found.floor
-    status = Status.PROVED if limit is None else Status.STOPPED
     if not rows:
         return _empty(make, trail, run, limit)
-    best, bound = float(values[0]), max(float(values[0]), found.most)
-    proof = Proof(status, bound, bound - best, limit_text(limit), scores.describe_space())
+    proof = proof_of(limit, float(values[0]), found.most, scores.describe_space())
     engine = f"{Engine.PARTITION.value} on branch and cut"
     return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, found.work, trail.reason))
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
-    proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
+    proof = proof_of(None, 0.0, 0.0, scores.describe_space())
     return make(scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, run_stats(scores, run, LISTING, {}))
 
 
@@ -392,11 +334,7 @@ def _room_for(n: int, run: Run) -> int:
 
 def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList:
     """Every choice of listed families has a cycle."""
-    scores = trail.scores
-    assert scores is not None
-    proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
-    none = network_rows([], len(scores.columns))
-    return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
+    return _nothing(make, trail, run, proof_of(None, -math.inf, -math.inf, space_of(trail)))
 
 
 def _begun(empty: AnyList, trail: Trail) -> AnyList:
@@ -425,10 +363,14 @@ def _best_found(trail: Trail) -> Network | None:
 def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
     """Nothing is known yet but a bound that no network exceeds: complete above that."""
     bound = upper_bound(trail)
-    proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail))
+    return _nothing(make, trail, run, Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail)))
+
+
+def _nothing(make: Callable[..., AnyList], trail: Trail, run: Run, proof: Proof) -> AnyList:
     scores = trail.scores or _without_scores(trail.request, trail.notes)
     none = network_rows([], len(scores.columns))
-    return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
+    stats = run_stats(scores, run, trail.engine, {}, trail.reason)
+    return make(scores, np.empty(0), none, proof.bound, proof, stats)
 
 
 def _without_scores(request: Request, notes: tuple[str, ...]) -> Scores:
@@ -463,15 +405,9 @@ def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None 
 
 
 def require_score_equivalent(request: Request, asked_by: str) -> None:
-    if request.table is not None and request.table.targets:
-        raise ScoreError(
-            f"{question(asked_by)}: experiments tell networks of a class apart, so classes are not listed. Ask for "
-            + worded(
-                "networks instead; EquivalenceClass(network, interventions) has those that they do not tell from one.",
-                "networks instead, without --classes.",
-            )
-        )
-    kind = None if request.kind is None else together(request.kind, request.constraints)[0]
+    """Without experiments; where variables at both ends of an edge were set in the same rows, so are their scores."""
+    given = without_interventions(request.kind)
+    kind = None if given is None else together(given, request.constraints)[0]
     if kind is None or not kind.score_equivalent:
         name = "scores from a file that does not say what they are" if kind is None else f"{kind}"
         raise ScoreError(
@@ -508,7 +444,7 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    with within_memory():
+    with within_memory(wanted.less):
         finished, counts = _core.count_above(lattice, what, lowest, run.limits)
     if not finished:
         raise out_of_time(wanted, run, counts.found)
@@ -599,21 +535,19 @@ def _opened(source: Lattices, wanted: Wanted, run: Run) -> _core.NetworkStream |
     if prepared is None:
         return None
     lowest = wanted.lowest(prepared.lattice.best_score, prepared.scores)
-    with within_memory():
+    with within_memory(wanted.less):
         return _core.open_stream(prepared.lattice, lowest, run.limits)
 
 
 def checked_k(k: int) -> int:
-    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= MOST_IN_A_LIST:
-        raise ValueError(f"How many to list must be a whole number from 1 to {MOST_IN_A_LIST:,}, not {k!r}.")
-    return int(k)
+    return checked_count("k", k, 1, MOST_IN_A_LIST)
 
 
 def _checked_at_most(at_most: int | None) -> int:
-    return MOST_IN_A_LIST if at_most is None else checked_k(at_most)
+    return MOST_IN_A_LIST if at_most is None else checked_count("at_most", at_most, 1, MOST_IN_A_LIST)
 
 
 def _checked_factor(factor: float) -> float:
     if isinstance(factor, bool) or not isinstance(factor, Real) or not 1 <= factor <= LARGEST_FACTOR:
-        raise ValueError(f"A Bayes factor is a number from 1 on, at most {LARGEST_FACTOR:g}, not {factor!r}.")
+        raise ScoreError(f"A Bayes factor is a number from 1 on, at most {LARGEST_FACTOR:g}, not {factor!r}.")
     return float(factor)

@@ -13,16 +13,16 @@ from typing import Any, Unpack
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
-from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
-from topdag.answers.results import Proof, Status, limit_text
+from topdag.answers.results import proof_of
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
 from topdag.questions.decide import Question, decide
 from topdag.questions.list_sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
-from topdag.questions.request import About, Request, run_stats
+from topdag.questions.request import Request, Said, asked_about, checked_count, run_stats
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine, require_narrow
@@ -44,11 +44,7 @@ def search_networks(
     prior: EdgePrior | FairPrior | OrderModular | NetworkPrior | None = None,
     published: bool = False,
     block: int | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> NetworkList:
     """The k best networks by best-first search over partial networks: the list of ``k_best_networks``.
 
@@ -63,19 +59,18 @@ def search_networks(
     weight, and networks that tie stand in the order of their masks. ``published``: for ``OrderModular()``, Algorithm 1
     of Chen, Choi & Darwiche 2015 in place of the search with tighter bounds.
     """
-    if block is not None and not is_whole(block, 1, MOST_BLOCK):
-        raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
+    if block is not None:
+        checked_count("block", block, 1, MOST_BLOCK)
     if published or not (prior is None or isinstance(prior, EdgePrior | FairPrior)):
         require_prior(prior, published)
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
     if prior is None or isinstance(prior, EdgePrior | FairPrior):
-        return run.answer(lambda: _searched(Request.about(source, kind, about, prior), wanted, block, run), in_words)
+        request, run = asked_about(source, kind, options, prior)
+        return run.answer(lambda: _searched(request, wanted, block, run), in_words)
+    request, run = asked_about(source, kind, options)
 
     def find() -> NetworkList:
-        return search_with_prior(
-            scores_for(Request.about(source, kind, about), wanted, run), wanted, prior, block, published, run
-        )
+        return search_with_prior(scores_for(request, wanted, run), wanted, prior, block, published, run)
 
     return run.answer(find, in_words)
 
@@ -165,8 +160,6 @@ def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -
         "re-expanded": counts.re_expanded,
         "oracle calls": counts.oracle_calls,
     }
-    some = best > -math.inf
-    status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
-    proof = Proof(status, best, 0.0, limit_text(found.limit), scores.describe_space())
+    proof = proof_of(found.limit, best, best, scores.describe_space())
     stats = run_stats(scores, run, engine, work)
     return NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)

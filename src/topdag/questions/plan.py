@@ -22,7 +22,7 @@ from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS, averages
 from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_sets
-from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import require_rule
@@ -44,6 +44,8 @@ from topdag.search.lattice import block_lattice_bytes, most_held
 AT_LEAST = 0.02
 PER_ROW = 2.0e-10
 """Counting one distinct row for one set of variables."""
+PER_ROW_OF_AVERAGES = 3.2e-9
+"""The same for one family, where each has rows of its own."""
 PER_SET = 2.0e-8
 """What else scoring does for each set."""
 PER_MINOR = 3.0e-8
@@ -79,7 +81,7 @@ NONE = "none"
 """The engine of a question that cannot be answered."""
 LISTS = ("list", "within")
 SUMS = ("edges", "paths", "evidence")
-YEAR = 365 * 86_400.0
+A_YEAR = 365 * 86_400.0
 
 
 @dataclass(frozen=True)
@@ -193,12 +195,12 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
     asked = (in_words, n, table.n_rows, kind)
-    notes = (*table.notes, *kind.notes_on(table))
+    notes = request.notes
     try:
         decision = decide(request, of_what)
         _require_scorable(request, decision, n)
     except (TooLarge, ScoreError, ConstraintError) as error:
-        advice = _advice(n, kind, question, allowed)
+        advice = _advice(request, n, question, allowed)
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
     cost = _cost(decision, request, n, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
@@ -213,7 +215,7 @@ def plan(
         seconds=seconds,
         memory=int(cost.memory),
         fits=fits,
-        advice=_advice(n, kind, question, allowed) if is_long or not fits else "",
+        advice=_advice(request, n, question, allowed) if is_long or not fits else "",
         listed=listed,
         notes=notes,
     )
@@ -268,12 +270,7 @@ def _bytes(decision: Decision, request: Request, n: int, question: str) -> float
     threads = usable_cores()
     if decision.n_ideals is not None:
         return set_bytes(n) + float(_core.ideal_lattice_bytes(n, decision.n_ideals, question in LISTS))
-    if decision.engine is Engine.ORDER_SUM:
-        edges, paths = question != "evidence", question == "paths"
-        return set_bytes(n) + float(_core.order_sums_bytes(n, edges, paths, 0, threads))
-    if isinstance(request.prior, OrderModular) and question in ("best", *LISTS):
-        return set_bytes(n) + _order_bytes(request, n, threads)
-    return bytes_for_all_sets(n, question, threads, over_orders=isinstance(request.prior, OrderModular))
+    return bytes_for_all_sets(n, question, threads, request.prior)
 
 
 def _order_bytes(request: Request, n: int, threads: int) -> float:
@@ -302,7 +299,14 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
         states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
         by_walks: float = PER_MINOR * states * 2.0 ** len(table.continuous)
         return by_walks + PER_SET * n * 2.0 ** (n - 1)
+    if isinstance(kind, NAL):
+        sets = affordable_sets(kind, table.n_rows, [int(table.arities[v]) for v in scored_columns(table)])
+        return n * _seconds_for_an_average(table) * min(2.0 ** (n - 1), math.inf if sets is None else sets)
     return 2 * n * per_set * 2.0**n if isinstance(kind, BDs | BDe) else None
+
+
+def _seconds_for_an_average(table: Table) -> float:
+    return PER_ROW_OF_AVERAGES * table.n_distinct + PER_SET
 
 
 def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
@@ -314,41 +318,54 @@ def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None,
         return _Cost(None, None, SEARCH_BYTES)
     counted = min(limits)
     per_set = BYTES_BY_PENALTY if affordable is not None else BYTES_BY_LIMIT
-    seconds = AT_LEAST + counted * (PER_ROW * table.n_distinct + PER_SET) * slower
+    each = n * _seconds_for_an_average(table) if isinstance(kind, NAL) else PER_ROW * table.n_distinct + PER_SET
+    seconds = AT_LEAST + counted * each * slower
     return _Cost(seconds, None, SEARCH_BYTES + per_set * counted)
 
 
-def bytes_for_all_sets(n: int, question: str, threads: int, *, over_orders: bool = False) -> float:
+def bytes_for_all_sets(n: int, question: str, threads: int, prior: Prior | None = None) -> float:
     """What tables over all sets take, the list itself not counted."""
+    over_orders, edges = isinstance(prior, OrderModular), question != "evidence"
+    if question in SUMS and over_orders:
+        return set_bytes(n) + float(_core.order_sums_bytes(n, edges, question == "paths", 0, threads))
     if question in SUMS:
-        return set_bytes(n) + float(_core.network_sums_bytes(n, question != "evidence", 0, False, threads))
+        return set_bytes(n) + float(_core.network_sums_bytes(n, edges, 0, False, threads))
     if question == "sample":
         return float(_core.sampling_bytes(n, over_orders)) + (60.0 * threads + 8) * 2.0**n
+    if isinstance(prior, OrderModular):
+        return set_bytes(n) + order_prior_bytes(n, prior, threads)
     if all_sets_choice(n, "").engine is Engine.BLOCKS:
         return set_bytes(n) + block_lattice_bytes(n, backward=question != "best", threads=threads)
     # A list takes the backward table, and bounds of the families of as many variables as there are threads.
     return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
 
 
-def _advice(n: int, kind: ScoreKind, question: str, allowed: int) -> str:
-    threads = usable_cores()
+def _advice(request: Request, n: int, question: str, allowed: int) -> str:
+    kind, prior, threads = request.kind, request.prior, usable_cores()
+    assert kind is not None
+    fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads, prior), allowed)
     if question in SUMS or question == "sample":
-        fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads), allowed)
-        if n > fits:
-            return f"{averages()}, or {_leaving_out(n - fits)}"
-        is_open = question != "paths" or n <= MOST_FOR_ORDER_PATHS
-        prior = option("prior", OrderModular(), shell="order-modular")
-        by_orders = f"take {prior}, whose sums go over 2^n sets, or " if is_open else ""
-        return f"{by_orders}{averages()}"
-    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+        return _advice_on_sums(prior, n, fits, question)
+    if isinstance(prior, OrderModular) and n > fits:  # tables over all orders, however few families there are
+        return f"{_leaving_out(n - fits)}, or take another prior"
+    if not isinstance(kind.unconstrained, SetScore | GaussianScore | NAL):
         fits = most_that_fit(lambda m: family_bytes(m) + bytes_for_all_sets(m, question, threads), allowed)
         return _leaving_out(max(1, n - fits))
     if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
     ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
-    if not isinstance(kind.unconstrained, BIC | AIC | GaussianScore):
+    if not isinstance(kind.unconstrained, BIC | AIC | NAL | GaussianScore):
         ways.append("use BIC, whose penalty does the same")
     return ", or ".join(ways) + (f"; or {_leaving_out(n - most_held())}" if n > most_held() else "")
+
+
+def _advice_on_sums(prior: Prior | None, n: int, fits: int, question: str) -> str:
+    if n > fits:
+        return f"{averages()}, or {_leaving_out(n - fits)}"
+    if isinstance(prior, OrderModular) or (question == "paths" and n > MOST_FOR_ORDER_PATHS):
+        return averages()
+    by_orders = option("prior", OrderModular(), shell="order-modular")
+    return f"take {by_orders}, whose sums go over 2^n sets, or {averages()}"
 
 
 def _leaving_out(columns: int) -> str:
@@ -366,4 +383,4 @@ def _duration(seconds: float | None) -> str:
         return f"{math.ceil(seconds)} s"
     if seconds < 7200:
         return f"{math.ceil(seconds / 60)} minutes"
-    return f"{math.ceil(seconds / 3600):,} hours" if seconds < YEAR else "years"
+    return f"{math.ceil(seconds / 3600):,} hours" if seconds < A_YEAR else "years"

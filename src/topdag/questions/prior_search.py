@@ -12,11 +12,10 @@ from numbers import Real
 from typing import Any, Protocol, cast, runtime_checkable
 
 from topdag import _core
-from topdag._util.arrays import Floats
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
-from topdag.answers.results import Proof, Status, limit_text
+from topdag.answers.results import proof_of
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.list_sources import Wanted
@@ -119,7 +118,7 @@ def _of_nothing(scores: Scores, prior: OrderModular | NetworkPrior, run: Run) ->
 def require_prior(prior: object, published: bool) -> None:
     """That it is one, and can be searched with."""
     if published and not isinstance(prior, OrderModular):
-        raise ValueError("published=True is the algorithm for OrderModular(); it takes no other prior.")
+        raise ScoreError("published=True is the algorithm for OrderModular(); it takes no other prior.")
     if isinstance(prior, OrderModular) and not prior.is_uniform:
         raise ScoreError("search_networks takes OrderModular() without weights; k_best_networks takes both.")
     if not isinstance(prior, NetworkPrior | OrderModular):
@@ -233,18 +232,10 @@ class _Search:
         if drawn.finished and len(values) == self.most:  # the queue may lack what cannot be the best
             floor = max(floor, float(values[-1]))
         values, floor = values + offset, min(floor, upper) + offset
-        proof = _proof(values, floor, limit, self.scores.describe_space())
+        best = float(values[0]) if len(values) else -math.inf
+        proof = proof_of(limit, best, floor, self.scores.describe_space())
         stats = run_stats(self.scores, self.run, engine, work)
         return NetworkList(self.scores, values, drawn.parents, floor, proof, stats)
-
-
-def _proof(values: Floats, floor: float, limit: Stop | None, space: str) -> Proof:
-    """Whatever is worth more than the floor is in the list."""
-    best = float(values[0]) if len(values) else -math.inf
-    bound = best if limit is None else max(best, floor)
-    if limit is not None:
-        return Proof(Status.STOPPED, bound, bound - best, limit_text(limit), space)
-    return Proof(Status.PROVED if len(values) else Status.INFEASIBLE, bound, 0.0, None, space)
 
 
 @dataclass(frozen=True)

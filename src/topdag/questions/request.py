@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from topdag import _core
-from topdag._util.run import Run, peak_memory
+from topdag._util.run import Limits, Run, is_whole, peak_memory
 from topdag._util.stop import Stop
-from topdag.answers.results import Stats
+from topdag.answers.results import Answer, Proof, Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from topdag.search.precedence_lists import PlacedLists
     from topdag.search.relaxation import Cluster, Known
 
+MOST_SEEDS = 2**64
 SECONDS_FOR_A_LAST_LOOK = 0.25
 """How long a stopped search may still take to find a network to show, and again for a bound."""
 
@@ -43,6 +44,29 @@ class About(Reading, total=False):
 
     constraints: Constraints | None
     max_parents: int | None
+
+
+class Said(Limits, About, total=False):
+    """What every question takes, beside what it is about."""
+
+
+def checked_count(name: str, value: object, least: int, most: int) -> int:
+    """An argument that says how many."""
+    if not is_whole(value, least, most):
+        raise ScoreError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}.")
+    return int(cast(int, value))
+
+
+def checked_seed(seed: object) -> int:
+    if not is_whole(seed, 0, MOST_SEEDS - 1):
+        raise ScoreError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
+    return int(cast(int, seed))
+
+
+def parted(options: Said) -> tuple[Limits, About]:
+    said: dict[str, Any] = dict(options)
+    limits = {name: said.pop(name) for name in Limits.__annotations__ if name in said}
+    return cast(Limits, limits), cast(About, said)
 
 
 @dataclass(frozen=True)
@@ -100,6 +124,14 @@ class Request:
         return known.names
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what the score says of it."""
+        if self.scores is not None:
+            return self.scores.notes
+        assert self.table is not None and self.kind is not None
+        return (*self.table.notes, *self.kind.notes_on(self.table))
+
+    @property
     def compiled(self) -> CompiledConstraints | None:
         """What is known, over the scored variables; None when nothing is."""
         if self.scores is not None:
@@ -114,6 +146,13 @@ class Request:
             return self.scores.scored_names
         assert self.table is not None
         return tuple(self.table.names[v] for v in scored_columns(self.table))
+
+
+def asked_about(source: Any, kind: KindLike, options: Said, prior: Prior | None = None) -> tuple[Request, Run]:
+    """What is asked, and the run in which it is answered: its clock starts before anything is read."""
+    limits, about = parted(options)
+    run = Run(**limits)
+    return Request.about(source, kind, about, prior), run
 
 
 def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
@@ -157,8 +196,7 @@ class Trail:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was done to the table, and what to know of it."""
-        known = self.scores or self.request.table
-        notes = () if known is None else known.notes
+        notes = self.request.notes if self.scores is None else self.scores.notes
         return notes if self.too_large is None else (*notes, str(self.too_large))
 
     def limit(self, run: Run) -> Stop:
@@ -210,6 +248,11 @@ def space_of(trail: Trail) -> str:
     limit = "any number of parents" if asked.max_parents is None else f"at most {asked.max_parents} parents each"
     known = "" if not asked.constraints else f", that satisfy: {asked.constraints.summary}"
     return f"all networks on {asked.table.n_variables} variables with {limit}{known}"
+
+
+def answer_of(trail: Trail, run: Run, network: Network | None, value: float, proof: Proof) -> Answer:
+    request, stats = trail.request, stats_of(trail, run)
+    return Answer(network, value, proof, stats, request.kind, trail.notes, request.prior, trail.reading)
 
 
 def stats_of(trail: Trail, run: Run) -> Stats:
@@ -275,11 +318,14 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     """Per variable: its log likelihood given all others, which no parents can exceed, less the least penalty.
 
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
-    likelihoods, the others likelihoods less a penalty. Of mixed tables nothing is known before scoring.
+    likelihoods, the others likelihoods less a penalty. No average exceeds 0. Of mixed tables nothing is known before
+    scoring.
     """
     if isinstance(kind, GaussianScore):
         return kind.bounds_alone(table)
-    if table.continuous:
+    if isinstance(kind, NAL):
+        return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
+    if table.continuous or table.incomplete:
         return [math.inf]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)

@@ -9,12 +9,20 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
-from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.run import Run
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
-from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Question, decide, plan_prior
-from topdag.questions.request import About, Request, run_stats, scores_of
+from topdag.questions.request import (
+    Request,
+    Said,
+    asked_about,
+    checked_count,
+    checked_seed,
+    run_stats,
+    scores_of,
+)
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
@@ -24,7 +32,6 @@ LARGEST_SHIFT = 1e-9
 """Where rounding may move more of a layer's probability than this, it is worked out in higher precision."""
 LARGEST_ERROR = 1e-6
 LARGEST_LOG_WEIGHT = 1e6
-MOST_SEEDS = 2**64
 
 
 @brief
@@ -35,11 +42,7 @@ def sample_networks(
     *,
     seed: int = 0,
     prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> NetworkSample:
     """Independent networks, each drawn with exactly its posterior probability: no chain, nothing to wait for.
 
@@ -47,41 +50,33 @@ def sample_networks(
     same seed gives the same samples whatever ``threads`` is, and the first k are those of ``n_samples=k``. When
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source, kind, about)
+    request, run = asked_about(source, kind, options, prior)
     scores = request.scores
     if scores is not None and scores.automatic and request.table is not None and not scores.is_kept():
         request = replace(request, scores=None)  # the table is scored again
-    return sample_of(request, n_samples, seed, prior, run)
+    return sample_of(request, n_samples, seed, run)
 
 
-def sample_of(request: Request, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
+def sample_of(request: Request, n_samples: int, seed: int, run: Run) -> NetworkSample:
     """Draws within the run's limits; OutOfTime or Interrupted when they come first."""
-    _check(n_samples, seed, prior)
+    n_samples, seed = checked_count("n_samples", n_samples, 0, MOST_IN_A_LIST), checked_seed(seed)
 
     def draw() -> NetworkSample:
-        return _drawn(_scored(request, prior, n_samples, run), int(n_samples), int(seed), prior, run)
+        return _drawn(_scored(request, n_samples, run), n_samples, seed, request.prior, run)
 
     return run.answer(draw, lambda drawn: f"{len(drawn):,} samples were drawn")
 
 
-def _check(n_samples: object, seed: object, prior: object) -> None:
-    if not is_whole(n_samples, 0, MOST_IN_A_LIST):
-        raise ValueError(f"n_samples must be a whole number from 0 to {MOST_IN_A_LIST:,}, not {n_samples!r}.")
-    if not is_whole(seed, 0, MOST_SEEDS - 1):
-        raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
-    check_prior(prior)
-
-
-def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> Scores:
-    scores = request.scores
+def _scored(request: Request, n_samples: int, run: Run) -> Scores:
+    scores, prior = request.scores, request.prior
     if scores is not None:
         scores.require_local("sample_networks", order=True)
         scores.require_kept("sample_networks")
         scores.require_no_prior()
+        if scores.kind is not None:
+            scores.kind.require_likelihood("sample_networks")
         _require_room(len(scores.columns), prior, n_samples, run)
         return scores
-    request = replace(request, prior=prior)
     decision = decide(request, Question.SAMPLE)
     _require_room(len(request.scored_names), prior, n_samples, run)
     plan_prior(request, decision, run)

@@ -12,8 +12,9 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
-from topdag._util.options import option, worded
-from topdag._util.run import OnProgress, Result, Run
+from topdag._util.options import option, question, worded
+from topdag._util.run import Result, Run
+from topdag._util.stop import TimeIsUp
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
 from topdag.data.table import Table
@@ -22,7 +23,7 @@ from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.networks.checks import require_known
 from topdag.questions.decide import Question, decide, plan_prior
-from topdag.questions.request import About, Request, run_stats
+from topdag.questions.request import Request, Said, asked_about, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.score import score_within
@@ -46,100 +47,54 @@ take too long."""
 
 
 @brief
-def log_evidence(
-    source: Any,
-    kind: KindLike = None,
-    *,
-    prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
-) -> float:
+def log_evidence(source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]) -> float:
     """The natural log of the sum over all networks of exp(score): every network has weight one, or that of ``prior``.
 
     Weights are not normalised: subtract ``log_prior_total`` for the evidence under a prior that sums to one. Exact sums
     have no partial answer: OutOfTime when ``time_limit`` comes first.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return asked("log_evidence", run, lambda: _log_total(_scored(source, kind, about, prior, TOTAL, run), prior, run))
+    request, run = asked_about(source, kind, options, prior)
+    return asked("log_evidence", run, lambda: log_total(scored_for(request, TOTAL, run), prior, run))
 
 
 @brief
 def log_prior_total(
-    source: Any,
-    kind: KindLike = None,
-    *,
-    prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> float:
     """The natural log of the weight of all allowed networks before the data: without a prior, of their number."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request, run = asked_about(source, kind, options, prior)
 
     def total() -> float:
-        return _log_total(_without_data(_scored(source, kind, about, prior, TOTAL, run), run), prior, run)
+        return log_total(without_data(scored_for(request, TOTAL, run), run), prior, run)
 
     return asked("log_prior_total", run, total)
 
 
 @brief
 def edge_posteriors(
-    source: Any,
-    kind: KindLike = None,
-    *,
-    prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> EdgePosteriors:
     """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return asked("edge_posteriors", run, lambda: _posteriors(source, kind, about, prior, Purpose(), run).edges)
+    return _summed_up("edge_posteriors", Purpose(), *asked_about(source, kind, options, prior)).edges
 
 
 @brief
 def path_posteriors(
-    source: Any,
-    kind: KindLike = None,
-    *,
-    prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> PathPosteriors:
     """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    found = asked("path_posteriors", run, lambda: _posteriors(source, kind, about, prior, Purpose(paths=True), run))
+    found = _summed_up("path_posteriors", Purpose(paths=True), *asked_about(source, kind, options, prior))
     assert found.paths is not None
     return found.paths
 
 
 @brief
 def parent_set_posteriors(
-    source: Any,
-    variable: str,
-    kind: KindLike = None,
-    *,
-    prior: Prior | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    source: Any, variable: str, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> ParentSetPosteriors:
     """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Purpose(parent_sets_of=(variable,))
-    found = asked("parent_set_posteriors", run, lambda: _posteriors(source, kind, about, prior, wanted, run))
+    found = _summed_up("parent_set_posteriors", wanted, *asked_about(source, kind, options, prior))
     return found.parent_sets(variable)
 
 
@@ -151,19 +106,14 @@ def network_posteriors(
     prior: Prior | None = None,
     paths: bool = True,
     parent_sets_of: Sequence[str] | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> NetworkPosteriors:
     """Evidence, edges, paths and parent sets from one sum: ``.edges``, ``.paths``, ``.parent_sets("lung")``.
 
     ``parent_sets_of``: the variables whose parent sets are kept, 4 * 2**n bytes each; without it those of all.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Purpose(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
-    return asked("network_posteriors", run, lambda: _posteriors(source, kind, about, prior, wanted, run))
+    return _summed_up("network_posteriors", wanted, *asked_about(source, kind, options, prior))
 
 
 @dataclass(frozen=True)
@@ -187,7 +137,7 @@ TOTAL = Purpose(edges=False)
 
 def averages() -> str:
     """What to do where sums are out of reach."""
-    average = "average over a list of networks"
+    average = f"see how often edges come back ({question('bootstrap')}), or average over a list of networks"
     return worded(average, f"{average} (topdag list, topdag effects -k)")
 
 
@@ -196,14 +146,6 @@ def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
         return run.answer(answer, lambda _: "the sum was done")
     except TimeIsUp:
         raise run.cut_short(asked_by, "exact sums have no partial answer") from None
-
-
-class TimeIsUp(Exception):
-    """The time is up."""
-
-
-def _scored(source: Any, kind: KindLike, about: About, prior: Prior | None, wanted: Purpose, run: Run) -> Scores:
-    return scored_for(Request.about(source, kind, about, prior), wanted, run)
 
 
 def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
@@ -285,7 +227,7 @@ def _sum_bytes(n: int, over_orders: bool, wanted: Purpose, kept: int, run: Run) 
     return _core.network_sums_bytes(n, wanted.edges or wanted.paths, kept, False, run.threads)
 
 
-def _without_data(scores: Scores, run: Run) -> Scores:
+def without_data(scores: Scores, run: Run) -> Scores:
     """The same families, all with score zero; also those that were left out because they score so little."""
     n = len(scores.columns)
     if n == 0:
@@ -306,7 +248,7 @@ def _allowed_parents(scores: Scores, x: int) -> Masks:
     return sets if scores.compiled is None else sets[admitted(scores.compiled.families[x], sets)]
 
 
-def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
+def log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
     ordered = scores_of_orders(scores, prior, run)
     return _summed(ordered, prior, TOTAL, run).log_total + log_weight_of_constants(ordered, prior)
 
@@ -391,10 +333,8 @@ def _require_small(defect: float, cancellation: float) -> None:
         )
 
 
-def _posteriors(
-    source: Any, kind: KindLike, about: About, prior: Prior | None, wanted: Purpose, run: Run
-) -> NetworkPosteriors:
-    return posteriors_of(_scored(source, kind, about, prior, wanted, run), prior, wanted, run)
+def _summed_up(asked_by: str, wanted: Purpose, request: Request, run: Run) -> NetworkPosteriors:
+    return asked(asked_by, run, lambda: posteriors_of(scored_for(request, wanted, run), request.prior, wanted, run))
 
 
 def posteriors_of(scores: Scores, prior: Prior | None, wanted: Purpose, run: Run) -> NetworkPosteriors:

@@ -6,7 +6,7 @@ from topdag._util.run import shown_bytes
 from topdag.answers.results import Stats
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.report.gathered import Gathered, Missing
-from topdag.report.markup import Html, details, joined, named, number, paragraph, rows, scroller, section, tag
+from topdag.report.markup import Html, details, joined, named, number, paragraph, rows, section, table, tag
 from topdag.scoring.kinds.discrete import BDeu
 
 CITATION = "The topdag developers ({year}). topdag: exact structure learning of Bayesian networks, version {version}."
@@ -67,13 +67,7 @@ def run_section(found: Gathered) -> Html:
         memory = stats.memory or stats.peak_memory
         cells = (stats.engine, number(stats.seconds, 3), str(stats.threads), shown_bytes(memory))
         body.append(tag("tr", tag("th", question, scope="row"), *(tag("td", text) for text in cells)))
-    table = tag(
-        "table",
-        tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head))),
-        tag("tbody", *body),
-        class_="plain",
-    )
-    whole = scroller("Runs", table) if body else paragraph("Nothing is known about how it was computed.")
+    whole = table("Runs", head, body) if body else paragraph("Nothing is known about how it was computed.")
     return section("run", "How it was computed", whole, *_more(found))
 
 

@@ -20,10 +20,11 @@ from topdag.report.markup import (
     paragraph,
     percent,
     rows,
-    scroller,
     section,
+    table,
     tag,
 )
+from topdag.scoring.kinds.discrete import ScoreKind
 
 TITLE = "The best network"
 
@@ -43,7 +44,7 @@ def best_section(found: Gathered, drawing: Drawing | None) -> Html:
         rows(*_facts(answer, network, found)),
         details("Every edge", _edges(network, found)) if network.edges else Html(""),
         details("Every variable with its parents", _families(network)),
-        details("The proof in exact words", paragraph(_exact(answer.proof)), *_cautions()),
+        details("The proof in exact words", paragraph(_exact(answer.proof)), *_cautions(found.kind)),
     )
 
 
@@ -177,12 +178,10 @@ def _edges(network: Network, found: Gathered) -> Html:
             p, back = float(sure.matrix[place]), float(sure.matrix[place[::-1]])
             cells += [tag("td", f"{value:.3f}", class_="number") for value in (p, p + back)]
         body.append(tag("tr", *cells))
-    titles = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head)))
-    return scroller("Edges", tag("table", titles, tag("tbody", *body), class_="plain"))
+    return table("Edges", head, body)
 
 
 def _families(network: Network) -> Html:
-    head = tag("tr", *(tag("th", text, scope="col") for text in ("Variable", "Parents", "Local score")))
     body = []
     for name in network.names:
         parents = [part for parent in network.parents[name] for part in (", ", named(parent))][1:] or ["none"]
@@ -190,7 +189,7 @@ def _families(network: Network) -> Html:
         body.append(
             tag("tr", tag("th", named(name), scope="row"), tag("td", *parents), tag("td", value, class_="number"))
         )
-    return scroller("Families", tag("table", tag("thead", head), tag("tbody", *body), class_="plain"))
+    return table("Families", ("Variable", "Parents", "Local score"), body)
 
 
 def _exact(proof: Proof) -> str:
@@ -199,10 +198,12 @@ def _exact(proof: Proof) -> str:
     return f"No network scores above {proof.bound:.6f} among {proof.space}."
 
 
-def _cautions() -> list[Html]:
+def _cautions(kind: ScoreKind | None) -> list[Html]:
+    is_weight = kind is None or kind.is_likelihood
     return [
         paragraph(
-            "Scores are natural logarithms; larger is better. A difference of 3 means about twenty times as probable. "
-            "The best network is best by this score and these data. It is not a diagram of cause and effect."
+            "Scores are natural logarithms; larger is better. "
+            + "A difference of 3 means about twenty times as probable. " * is_weight
+            + "The best network is best by this score and these data. It is not a diagram of cause and effect."
         )
     ]

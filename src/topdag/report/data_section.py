@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from topdag.data.table import Table
+from topdag.report import markup
 from topdag.report.gathered import Gathered
-from topdag.report.markup import Html, count, details, joined, named, paragraph, percent, scroller, section, tag
+from topdag.report.markup import Html, count, details, joined, named, paragraph, percent, section, tag
 
 MOST_STATES_LISTED = 12
 """States of a variable that are listed one by one."""
@@ -50,7 +51,6 @@ def _notes(table: Table) -> Html:
 
 
 def _variables(table: Table) -> Html:
-    head = tag("tr", *(tag("th", text, scope="col") for text in ("Variable", "States", "How often each occurs")))
     body = [
         tag(
             "tr",
@@ -60,7 +60,7 @@ def _variables(table: Table) -> Html:
         )
         for v, (name, states) in enumerate(zip(table.names, table.states, strict=True))
     ]
-    whole = scroller("Variables", tag("table", tag("thead", head), tag("tbody", *body), class_="plain"))
+    whole = markup.table("Variables", ("Variable", "States", "How often each occurs"), body)
     return whole if table.n_variables <= OPEN_UP_TO else details(f"All {table.n_variables} variables", whole)
 
 
@@ -74,12 +74,10 @@ def _numbers_in_words(table: Table, name: str) -> str:
 
 def _shares(table: Table, v: int) -> Html:
     """A bar and, in words, the share of each state."""
-    counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(table.states[v]))
+    states: list[object] = [*table.states[v], *(["missing"] if table.names[v] in table.missing else [])]
+    counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(states))
     shares = counts / max(1.0, counts.sum())
-    words = [
-        joined([tag("bdi", str(state)), f" {percent(float(p))}"])
-        for state, p in zip(table.states[v], shares, strict=True)
-    ]
+    words = [joined([tag("bdi", str(state)), f" {percent(float(p))}"]) for state, p in zip(states, shares, strict=True)]
     more = [f"and {len(words) - MOST_STATES_LISTED} more"] if len(words) > MOST_STATES_LISTED else []
     listed = [part for word in [*words[:MOST_STATES_LISTED], *more] for part in (", ", word)][1:]
     return joined([_bar(shares.tolist()), tag("span", *listed, class_="states")])

@@ -7,7 +7,7 @@ import math
 from topdag.answers.effects import CausalEffects, Effect
 from topdag.networks.drawing.svg import shown
 from topdag.report.gathered import Gathered, Missing
-from topdag.report.markup import Html, details, named, number, paragraph, percent, scroller, section, tag
+from topdag.report.markup import Html, details, named, number, paragraph, percent, scroller, section, table, tag
 
 MOST_DRAWN, MOST_LISTED = 15, 100
 ROW, LEFT, RIGHT, LONGEST = 22, 190, 420, 26
@@ -70,9 +70,7 @@ def _short(name: str) -> str:
 
 def _table(effects: CausalEffects) -> Html:
     rows = effects.ranked[:MOST_LISTED]
-    head = tag("tr", *(tag("th", text, scope="col") for text in EFFECT_HEAD))
-    table = tag("table", tag("thead", head), tag("tbody", *map(_row, rows)), class_="plain")
-    return details(f"The {len(rows)} largest, in numbers", scroller("Effects", table))
+    return details(f"The {len(rows)} largest, in numbers", table("Effects", EFFECT_HEAD, map(_row, rows)))
 
 
 def _row(effect: Effect) -> Html:

@@ -106,7 +106,8 @@ class _Gathering:
         """Variables up to which sums over all networks are tried."""
         if not self.is_default:
             memory = available_memory() if self.memory_limit is None else self.memory_limit
-            return most_that_fit(lambda n: bytes_for_all_sets(n, "edges", self.run.threads), memory)
+            threads, prior = self.run.threads, self.request.prior
+            return most_that_fit(lambda n: bytes_for_all_sets(n, "edges", threads, prior), memory)
         return MOST_TO_SUM_ORDERS if isinstance(self.request.prior, OrderModular) else MOST_TO_SUM
 
     @property
@@ -253,7 +254,7 @@ def tells_nothing(found: Any) -> bool:
 def average_over_list(found: Gathered, why: Missing) -> None:
     """Averages over the list, where all networks cannot be summed."""
     listed = found.listed
-    if isinstance(listed, Missing) or not len(listed):
+    if isinstance(listed, Missing) or not len(listed) or not listed.are_weighed:
         found.edges = found.paths = why
         return
     several = "classes" if isinstance(listed, ClassList) else "networks"

@@ -71,6 +71,8 @@ def _intro(found: Gathered, weights: Weights, listed: BestList[Any]) -> list[Htm
 
 
 def _covered(weights: Weights) -> str:
+    if None in weights.shares:
+        return "Their score is no likelihood, so that it does not tell how probable one is beside another."
     if weights.covered is None:
         return "Shares are of what the listed ones have together, as the whole posterior was not summed."
     return f"Together they hold {percent(weights.covered)} of the whole posterior probability."
@@ -86,7 +88,6 @@ def _completeness(found: Gathered, listed: BestList[Any]) -> str:
 
 
 def _choices(found: Gathered, weights: Weights, listed: BestList[Any]) -> Html:
-    widest = max(weights.shares) or 1.0
     choices = [
         tag(
             "label",
@@ -97,10 +98,10 @@ def _choices(found: Gathered, weights: Weights, listed: BestList[Any]) -> Html:
                 value=place,
                 checked=place == 0,
                 autocomplete="off",
-                aria_label=f"{found.what} {place + 1}, share {percent(share)}, score {_behind(listed, place)}",
+                aria_label=f"{found.what} {place + 1}, {_share_in_words(share)}score {_behind(listed, place)}",
             ),
             tag("span", f"{place + 1}", class_="rank"),
-            tag("span", _bar(share / widest), tag("span", percent(share), class_="share")),
+            _share(share, weights),
             tag("span", _behind(listed, place), class_="behind"),
         )
         for place, share in enumerate(weights.shares)
@@ -116,9 +117,20 @@ def _choices(found: Gathered, weights: Weights, listed: BestList[Any]) -> Html:
     return tag("div", tag("fieldset", legend, tag("div", *choices, class_="choices")), buttons, class_="chooser")
 
 
+def _share_in_words(share: float | None) -> str:
+    return "" if share is None else f"share {percent(share)}, "
+
+
+def _share(share: float | None, weights: Weights) -> Html:
+    if share is None:
+        return tag("span")
+    widest = max(own for own in weights.shares if own is not None) or 1.0
+    return tag("span", _bar(share / widest), tag("span", percent(share), class_="share"))
+
+
 def _columns(weights: Weights) -> str:
-    of = "the list" if weights.covered is None else "the posterior"
-    return f"Rank, share of {of}, score (from the second on: the difference from the best)"
+    of = "" if None in weights.shares else f"share of the {'list' if weights.covered is None else 'posterior'}, "
+    return f"Rank, {of}score (from the second on: the difference from the best)"
 
 
 def _bar(part: float) -> Html:
@@ -158,11 +170,13 @@ def _facts(
 ) -> list[tuple[str, str | Html]]:
     factor = float(listed.factors[place])
     facts: list[tuple[str, str | Html]] = [("Score", number(float(listed.scores[place]), 4))]
-    if place:
+    share = weights.shares[place]
+    if place and share is not None:
         times = f"{factor:,.3g} times" if factor < 1e6 else f"{factor:.1e} times"
         facts.append(("Behind the best", f"{times} less probable, network for network"))
     of = "list" if weights.covered is None else "posterior"
-    facts.append((f"Share of the {of}", percent(weights.shares[place])))
+    if share is not None:
+        facts.append((f"Share of the {of}", percent(share)))
     if isinstance(item, EquivalenceClass):
         facts.append(("Size", count(item.size, "network")))
         if weights.allowed and weights.allowed[place] != item.size:

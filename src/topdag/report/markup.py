@@ -71,6 +71,12 @@ def scroller(label: str, *content: str, **attributes: object) -> Html:
     return tag("div", *content, aria_label=label, **given)
 
 
+def table(label: str, head: Iterable[str], body: Iterable[Html]) -> Html:
+    """Rows below the titles of their columns."""
+    titles = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head)))
+    return scroller(label, tag("table", titles, tag("tbody", *body), class_="plain"))
+
+
 def safe_json(content: Any) -> Html:
     """JSON inside a script element: nothing in it can end the element or begin a comment."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))

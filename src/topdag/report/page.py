@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import re
 from typing import Any
 
-from topdag.answers.results import Status
+from topdag.answers.results import Status, finite_or_none
 from topdag.networks.drawing.svg import Drawing, by_place, escaped, shown
 from topdag.report.about_section import assumptions_section, cite_section, run_section
 from topdag.report.best_section import best_section
@@ -141,9 +140,9 @@ def _values(found: Gathered, roles: list[list[list[int | str]]]) -> dict[str, An
     if not isinstance(found.best, Missing):
         values["best"] = {
             "edges": [] if found.best.network is None else [list(edge) for edge in found.best.network.edges],
-            "score": _finite(found.best.score),
+            "score": finite_or_none(found.best.score),
             "status": found.best.proof.status.name,
-            "bound": _finite(found.best.proof.bound),
+            "bound": finite_or_none(found.best.proof.bound),
         }
     if not isinstance(found.listed, Missing):
         values["scores"] = [float(value) for value in found.listed.scores]
@@ -151,7 +150,3 @@ def _values(found: Gathered, roles: list[list[list[int | str]]]) -> dict[str, An
         values["effects"] = [[e.cause, e.outcome, round(e.value, 6)] for e in found.effects.ranked]
     values["log_evidence"] = found.log_evidence
     return values
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -9,7 +9,7 @@ import numpy as np
 from topdag.networks.drawing.svg import Drawing, edge_svg, probability_text, shown
 from topdag.report.figures import drawn, figure
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing
-from topdag.report.markup import Html, count, details, joined, named, paragraph, scroller, section, tag
+from topdag.report.markup import Html, count, details, joined, named, paragraph, scroller, section, table, tag
 
 LEAST, MOST_DRAWN = 0.02, 1500
 """Pairs less probable than this are not drawn, nor more than so many."""
@@ -151,11 +151,11 @@ def _heat(found: Gathered, key: str, own: AveragedMatrix) -> Html:
     caption = tag("caption", said, class_="sr")
     rows = tag("thead", tag("tr", corner, *head)), tag("tbody", *body)
     size = "numbers" if n <= WITH_NUMBERS else "small" if n <= SMALL_CELLS else "small tiny"
-    table = tag("table", caption, *rows, class_=f"heat {size}", data_thing=thing, data_number=own.number)
+    heat = tag("table", caption, *rows, class_=f"heat {size}", data_thing=thing, data_number=own.number)
     readout = paragraph(
         "Point at a cell, or go there with Tab and the arrow keys.", class_="readout", aria_live="polite"
     )
-    return joined([paragraph(said, class_="muted said"), scroller(f"Heat map of {key}", table, tabindex=None), readout])
+    return joined([paragraph(said, class_="muted said"), scroller(f"Heat map of {key}", heat, tabindex=None), readout])
 
 
 def _cell(own: AveragedMatrix, i: int, j: int, n: int) -> Html:
@@ -171,9 +171,7 @@ def _most_probable(found: Gathered, key: str, own: AveragedMatrix) -> Html:
     """The first pairs as a table, with both directions."""
     matrix = own.matrix
     pairs = drawn_pairs(matrix)[:MOST_ROWS_LISTED]
-    head = tag(
-        "tr", *(tag("th", text, scope="col") for text in ("From", "To", own.number.capitalize(), "The other way"))
-    )
+    head = ("From", "To", own.number.capitalize(), "The other way")
     body = [
         tag(
             "tr",
@@ -185,5 +183,4 @@ def _most_probable(found: Gathered, key: str, own: AveragedMatrix) -> Html:
         for a, b in pairs
     ]
     title = f"The {count(len(body), 'most probable one', 'most probable')}, in numbers"
-    table = tag("table", tag("thead", head), tag("tbody", *body), class_="plain")
-    return details(title, scroller(f"The most probable {key}", table)) if body else Html("")
+    return details(title, table(f"The most probable {key}", head, body)) if body else Html("")

@@ -19,10 +19,11 @@ MOST_LOOKED_AT_SINGLY = 5000
 
 @dataclass(frozen=True)
 class Weights:
-    """``shares``: one for each item; ``covered``: what they have of the whole posterior together, None when that was
-    not summed, and then they are shares of the list; ``allowed``: of classes, how many networks of each count."""
+    """``shares``: one for each item, None each where scores do not weigh them; ``covered``: what they have of the whole
+    posterior together, None when that was not summed, and then they are shares of the list; ``allowed``: of classes,
+    how many networks of each count."""
 
-    shares: tuple[float, ...]
+    shares: tuple[float | None, ...]
     covered: float | None
     allowed: tuple[int, ...] = ()
 
@@ -31,6 +32,8 @@ def weights_of(found: Gathered) -> Weights:
     listed = found.listed
     if isinstance(listed, Missing) or not len(listed):
         return Weights((), None)
+    if not listed.are_weighed:
+        return Weights((None,) * len(listed), None)
     allowed = _allowed(listed, found.max_parents) if isinstance(listed, ClassList) else ()
     sizes = allowed or (listed.sizes if isinstance(listed, ClassList) else (1,) * len(listed))
     logs = listed.scores + np.log([float(size) for size in sizes])

@@ -7,14 +7,14 @@ from typing import Any, Unpack
 
 from topdag._util.atomic_write import FilePath, write_whole
 from topdag._util.brief import brief
-from topdag._util.run import OnProgress, Run
+from topdag._util.run import Run
 from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
-from topdag.questions.request import About, Request
+from topdag.questions.request import Request, Said, checked_count, parted
 from topdag.report.gathered import Gathered
 from topdag.report.gathering import gather, note_sums
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, KindLike, ScoreKind
@@ -34,12 +34,8 @@ def write_report(
     k: int = DEFAULT_K,
     prior: Prior | None = None,
     title: str | None = None,
-    time_limit: float | None = None,
     budget: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> None:
     """Writes one self-contained HTML page: the data, the best network with its proof, the k best classes, how sure
     each edge and path is, what would follow if a variable were set, what was assumed, what it cost.
@@ -56,11 +52,11 @@ def write_report(
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path).lower().endswith(PAGE_SUFFIXES):
         raise ScoreError(f"The first argument names the page to write and ends in .html, not {path!r}.")
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= LARGEST_K:
-        raise ScoreError(f"k must be a whole number from 1 to {LARGEST_K:,}, not {k!r}.")
+    checked_count("k", k, 1, LARGEST_K)
     if budget is not None:
         Run(time_limit=budget)  # refuses what is no number of seconds
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    limits, about = parted(options)
+    run = Run(**limits)
     parts = [part for part in content if isinstance(part, PARTS)]
     sources = [part for part in content if not isinstance(part, PARTS)]
     kinds = [part for part in sources[1:] if isinstance(part, ScoreKind) or str(part).lower() in KINDS_BY_NAME]

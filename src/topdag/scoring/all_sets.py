@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from topdag._util.run import Run, shown_bytes
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.discrete import BIC, NAL, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
+from topdag.scoring.rounding import HOPELESS_NATS
 from topdag.search.engines import family_bytes, set_bytes
-from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
+from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore, slots_of
 
 # Summing counts and probabilities out of the full table, for BDe, costs the product of (arity + 1) steps.
 MOST_BDE_STEPS = 2.0**36
@@ -43,18 +45,9 @@ def fill_store(
 def _fill(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run) -> DenseStore | None:
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, columns)
-    if isinstance(kind, SetScore):
-        return _fill_sets(table, columns, kind, max_parents, run)
-    if isinstance(kind, GaussianScore):
-        return _fill_minors(table, columns, kind, max_parents, run)
-    if isinstance(kind, MixedBIC):
-        return _fill_mixed(table, columns, kind, max_parents, run)
-    if isinstance(kind, BDe):
-        return _fill_bde(table, columns, kind, max_parents, run)
-    if isinstance(kind, BDs):
-        return _fill_bds(table, columns, kind, max_parents, run)
-    if isinstance(kind, CustomScore):
-        return _fill_custom(table, columns, kind, max_parents, run)
+    for own, fill in _FILLS.items():
+        if isinstance(kind, own):
+            return fill(table, columns, kind, max_parents, run)
     raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}.")
 
 
@@ -109,6 +102,29 @@ def _fill_bds(table: Table, columns: tuple[int, ...], kind: BDs, max_parents: in
     _require_memory(family_bytes(n) + 2 * set_bytes(n), n, kind, run)
     families = _core.score_families_bds(coded(table, columns), kind.ess, max_parents, run.limits)
     return None if families is None else FamilyStore(n, families)
+
+
+def _fill_node_averages(
+    table: Table, columns: tuple[int, ...], kind: NAL, max_parents: int, run: Run
+) -> MixedStore | None:
+    """All families but those whose penalty leaves them hopeless, since no average exceeds 0."""
+    from topdag.scoring.node_averages import NodeAverages  # small questions open only what they need
+
+    n = len(columns)
+    _require_memory(family_bytes(n) + 4 * set_bytes(n), n, kind, run)
+    n_each = sum(math.comb(n - 1, size) for size in range(min(n - 1, max_parents) + 1))
+    families, hopeless = np.full(n << n - 1, -math.inf), 0
+    averages = NodeAverages(table, columns, kind)
+    for x in range(n):
+        alone = averages.scores(x, np.zeros(1, np.uint64), run)
+        most_cells = math.inf if alone is None else averages.most_cells(x, alone[0] - HOPELESS_NATS)
+        sets = averages.sets_up_to(x, max_parents, most_cells)
+        scores = averages.scores(x, sets, run)
+        if scores is None:
+            return None
+        families[(x << n - 1) + slots_of(sets, x)] = scores
+        hopeless += n_each - len(sets)
+    return MixedStore(n, families, 0, hopeless)
 
 
 def _fill_custom(
@@ -210,6 +226,17 @@ def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max
         raise ScoreError(f"{kind!r}: {degenerate_in_words(table, found)}")
 
 
+_FILLS: dict[type[ScoreKind], Callable[[Table, tuple[int, ...], Any, int, Run], DenseStore | None]] = {
+    SetScore: _fill_sets,
+    GaussianScore: _fill_minors,
+    MixedBIC: _fill_mixed,
+    BDe: _fill_bde,
+    BDs: _fill_bds,
+    NAL: _fill_node_averages,
+    CustomScore: _fill_custom,
+}
+
+
 def _all_families(n: int, max_parents: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     for x in range(n):
         others = [v for v in range(n) if v != x]
@@ -230,7 +257,7 @@ def _otherwise(kind: ScoreKind) -> str:
         return f"leave out the rows in which variables were set, and {option('interventions')}"
     if isinstance(kind, MixedBIC):
         return f"cut the numbers into states with {option('discretize')} and use BIC"
-    if isinstance(kind, SetScore | GaussianScore):
+    if isinstance(kind, SetScore | GaussianScore | NAL):
         return f"limit the parents with {option('max_parents')}"
     return "use BDeu or BIC"
 

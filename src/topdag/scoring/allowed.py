@@ -25,7 +25,7 @@ from topdag.scoring.pruned import PrunedScores, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
 from topdag.scoring.task import Pruning, ScoringTask
-from topdag.scoring.walk import FamilyWalk
+from topdag.scoring.walk import SetScoreWalk
 from topdag.search.engines import family_bytes, sizes
 from topdag.search.lattice import most_held
 from topdag.search.stores import PART, DenseStore, FamilyStore, ListStore, OwnFamilies, ParentLimits, SetStore, Store
@@ -51,7 +51,7 @@ def allowed_only(
     if all(own.is_free for own in rules):
         return store, grid
     for x, own in enumerate(rules):
-        _require_some(task.most_parents >= max(own.least, own.must.bit_count()), own, x, task.max_parents)
+        require_some(task.most_parents >= max(own.least, own.must.bit_count()), own, x, task.max_parents)
     if isinstance(store, SetStore) and _can_be_limited(store, task, is_whole=is_whole):
         return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
@@ -68,7 +68,7 @@ def allowed_only(
                 return None
             is_longer |= more[0].size > 0
             masks, values = np.concatenate([masks, more[0]]), np.concatenate([values, more[1]])
-        _require_some(masks.size > 0, own, x, task.max_parents)
+        require_some(masks.size > 0, own, x, task.max_parents)
         kept.append((masks, values))
     if is_longer:
         kept, grid = _on_one_grid(rules[0].names, kept, grid, run)
@@ -82,7 +82,7 @@ def _needed(task: ScoringTask, x: int, scored: Masks, grid: int, run: Run) -> Ow
     more than any question asks for; None when the time is up."""
     kind, n_rows = task.kind, task.table.n_rows
     assert isinstance(kind, SetScore)  # the others leave nothing out
-    found = FamilyWalk(replace(task, keep=Pruning(epsilon=HOPELESS_NATS)), x, run).families()
+    found = SetScoreWalk(replace(task, keep=Pruning(epsilon=HOPELESS_NATS)), x, run).families()
     if found is None:
         return None
     masks = np.setdiff1d(found[0], scored)
@@ -188,10 +188,10 @@ def score_allowed(task: ScoringTask, run: Run) -> PrunedScores | None:
             allowed = admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
             continue
-        found = FamilyWalk(task, x, run).families()
+        found = SetScoreWalk(task, x, run).families()
         if found is None:
             return None
-        _require_some(found[0].size > 0, own, x, task.max_parents)
+        require_some(found[0].size > 0, own, x, task.max_parents)
         kept.append(found)
     return _joined(whole, kept, task.keep, run)
 
@@ -205,11 +205,17 @@ def _core_can_begin(task: ScoringTask, x: int) -> bool:
 
 
 def _joined(whole: PrunedScores, kept: Sequence[OwnFamilies], keep: Pruning, run: Run) -> PrunedScores:
-    """On one grid: that of the core, or a coarser one where parents that must be score far below."""
-    are_near = keep.k is None and keep.epsilon <= HOPELESS_NATS  # the networks that are asked for
-    kept, grid = _on_one_grid(whole.store.lists.names, kept, whole.grid, run, are_near=are_near)
-    store = ListStore.of(whole.store.lists.names, kept)
+    store, grid = listed_on_one_grid(whole.store.lists.names, kept, whole.grid, keep, run)
     return replace(whole, store=store, grid=grid, kept=store.n_families)
+
+
+def listed_on_one_grid(
+    names: tuple[str, ...], kept: Sequence[OwnFamilies], grid: int, keep: Pruning, run: Run
+) -> tuple[ListStore, int]:
+    """The grid is the one given, or a coarser one where parents that must be score far below."""
+    are_near = keep.k is None and keep.epsilon <= HOPELESS_NATS  # the networks that are asked for
+    kept, grid = _on_one_grid(names, kept, grid, run, are_near=are_near)
+    return ListStore.of(names, kept), grid
 
 
 def admitted(own: FamilyRules, masks: Masks) -> Marks:
@@ -233,7 +239,7 @@ def _can_do_without(store: DenseStore, task: ScoringTask, x: int) -> bool:
     return all(store.value(x, own.must | sum(1 << v for v in chosen)) >= near for chosen in more)
 
 
-def _require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | None) -> None:
+def require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | None) -> None:
     if not has_some:
         is_limited = max_parents is not None and max_parents < len(own.names) - 1
         limit = f" with at most {max_parents} parents each" if is_limited else ""

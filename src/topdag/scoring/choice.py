@@ -11,7 +11,7 @@ from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import TooLarge
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import AIC, BIC, ScoreKind, SetScore
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.search.engines import (
     SEARCH_LIMIT,
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
 
 
+PENALISED = (BIC, AIC, NAL)
+"""Scores that cost so much for each free parameter, whatever it explains."""
+
+
 def form_of_scores(
     table: Table,
     columns: Sequence[int],
@@ -46,9 +50,13 @@ def form_of_scores(
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     arities = [int(table.arities[v]) for v in columns]
     choice = scores_by_lists(n, table.n_rows, kind, limit, everything=keep == "all", arities=arities)
-    is_narrow = n > sizes().small and keep is None and known is not None and not all(f.is_free for f in known.families)
-    if choice.engine is not Engine.SEARCH and (listed or is_narrow) and isinstance(kind, BIC | AIC):
+    is_free = known is None or all(own.is_free for own in known.families)
+    is_narrow = n > sizes().small and keep is None and not is_free
+    if choice.engine is not Engine.SEARCH and (listed or is_narrow) and isinstance(kind, PENALISED):
         choice = Choice(Engine.SEARCH, f"constraints and the penalty of {kind} leave few families")
+    if choice.engine is not Engine.SEARCH and not is_free and isinstance(kind, NAL):
+        # Tables over all sets leave out families that are hopeless beside one without parents, which must be allowed.
+        choice = Choice(Engine.SEARCH, f"{kind} is scored family by family, so only those that are allowed")
     if choice.engine is Engine.SEARCH and _needs_all_sets(table, known):
         return all_sets_choice(n, "some continuous variable must have parents, which are looked for among all sets")
     return choice
@@ -77,11 +85,11 @@ def scores_by_lists(
     at = sizes()
     _require_few_numbers(n, kind)
     require_searchable(n)
-    if everything or not isinstance(kind.unconstrained, SetScore):
+    if everything or not isinstance(kind.unconstrained, SetScore | NAL):
         require_narrow(n, option("keep", "all") if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > at.few_with_parameters and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
-    if n <= at.few or not isinstance(kind, SetScore | GaussianScore):
+    if n <= at.few or not isinstance(kind, SetScore | GaussianScore | NAL):
         return all_sets_choice(n, f"{n} variables have few sets" if n <= at.few else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
     if at.sparse * counted < 2**n:
@@ -101,7 +109,7 @@ def _number_of_sets(n: int) -> str:
 def affordable_sets(kind: ScoreKind, n_rows: int, arities: Sequence[int]) -> int | None:
     """How many sets of variables can be families that pay for their penalty, if each row is explained by the parents;
     None: no penalty."""
-    if not isinstance(kind, (BIC, AIC)) or n_rows < 2:
+    if not isinstance(kind, PENALISED) or n_rows < 2 or not kind.least_penalty(n_rows, 2):
         return None
     states = {arity for arity in arities if arity > 1}
     most_cells = max((r * (1 + n_rows * math.log(r) / kind.least_penalty(n_rows, r)) for r in states), default=1.0)

@@ -16,18 +16,15 @@ from topdag._util.bitsets import Sets, bits, set_array
 from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import Pruning, ScoringTask
-from topdag.search.engines import width_for
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
 MOST_WALKED = 64
 """Beyond so many variables all sets of a size are counted, layer by layer."""
-WIDE = 128
-"""Up to so many variables layers are counted with sets of two words."""
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
@@ -79,8 +76,7 @@ def score_pruned(
     view, question = coded(task.table, task.columns), pruning_question(task, run, rules=rules)
 
     def in_layers() -> _core.PrunedFamilies | None:
-        count = _core.score_layers128 if width_for(n) <= WIDE else _core.score_layers2048
-        return count(view, question, set_array(must, n), run.limits)
+        return _core.score_layers(view, question, set_array(must, n), run.limits)
 
     def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
         return _core.score_pruned(view, question, stop_when_dense, run.limits)
@@ -102,8 +98,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        or_less = "" if task.keep == Pruning() else ", a smaller factor"
-        advice = f"Give {option('max_parents')}{or_less} or fewer columns."
+        or_nearer = "" if task.keep == Pruning() else ", or ask for networks nearer the best"
+        advice = f"Give {option('max_parents')} or fewer columns{or_nearer}."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
@@ -144,16 +140,14 @@ def grid_scores(
     view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
 ) -> tuple[int, Floats]:
     """The grid's exponent, and the scores of sets on the grid of this question."""
-    find = _core.grid_scores128 if sets.ndim == 2 and sets.shape[1] == 2 else _core.grid_scores2048
-    if sets.ndim == 1:
-        find = _core.grid_scores
-    return find(view, question, formula, np.ascontiguousarray(sets))
+    return _core.grid_scores(view, question, formula, np.ascontiguousarray(sets))
 
 
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
     is_narrow = n <= MOST_WALKED
     has_rule = isinstance(kind.unconstrained, BIC | AIC | PenalisedGaussian) or (is_narrow and isinstance(kind, BDeu))
+    has_rule = has_rule or (isinstance(kind, NAL) and kind.penalty != 0)
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
         discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"
         raise ScoreError(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from topdag import _core
 from topdag._util.options import option
 from topdag.errors import ScoreError
@@ -23,6 +25,13 @@ def round_store(store: Store, threads: int, *, only_best: bool = False) -> int:
     require_fine(store.n, grid, magnitude)
     if not _is_far_below(magnitude, store.n, grid):
         require_exact_sums(store, grid, only_best=only_best)
+    return grid
+
+
+def grid_for(n: int, magnitude: float) -> int:
+    """k for the grid 2**-k of n variables with local scores of this size."""
+    grid = _core.round_together([np.array([magnitude])], n, 1)[1]
+    require_fine(n, grid, magnitude)
     return grid
 
 

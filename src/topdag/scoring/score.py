@@ -18,9 +18,8 @@ from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
-from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
@@ -166,15 +165,23 @@ class _ScoredStore:
 
 def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     task = replace(task, keep=pruning_for(keep))
-    if known is None and not task.losses:
-        pruned = score_worth_keeping(task, run)
-    elif known is None:
-        from topdag.knowledge.compiled import free_rules
+    if isinstance(task.kind, NAL):
+        from topdag.scoring.node_averages import score_node_averages  # small questions open only what they need
 
-        pruned = score_allowed(replace(task, rules=free_rules(task.names)), run)
+        pruned = score_node_averages(_with_rules(task, known), run)
+    elif known is None and not task.losses:
+        pruned = score_worth_keeping(task, run)
     else:
-        pruned = score_allowed(task.under(known), run)
+        pruned = score_allowed(_with_rules(task, known), run)
     return None if pruned is None else _ScoredStore(pruned.store, pruned.grid, pruned)
+
+
+def _with_rules(task: ScoringTask, known: CompiledConstraints | None) -> ScoringTask:
+    if known is not None:
+        return task.under(known)
+    from topdag.knowledge.compiled import free_rules
+
+    return replace(task, rules=free_rules(task.names))
 
 
 def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
@@ -243,7 +250,7 @@ def check_constraints(constraints: object) -> None:
     if not isinstance(constraints, Constraints):
         raise ScoreError(
             "constraints must be Constraints, such as Constraints(required_edges=[...]), "
-            f"not {type(constraints).__name__}."
+            f"not {type(constraints).__name__}; io.constraints_from makes them of what pgmpy and causal-learn have."
         )
 
 
@@ -255,6 +262,8 @@ def check_max_parents(max_parents: int | None) -> None:
 def _pruned(store: Store, task: ScoringTask, keep: Keep, grid: int, run: Run) -> Store | None:
     """What the question needs; None when the time is up."""
     if isinstance(keep, KBest):
+        from topdag.scoring.dominance import store_for_k_best  # small questions open only what they need
+
         slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
         of_classes = task.kind.score_equivalent and not task.losses
         return store_for_k_best(

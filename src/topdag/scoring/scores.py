@@ -69,11 +69,6 @@ class Scores:
         return self.compiled.rest if self.compiled is not None and not self.compiled.is_local else None
 
     @property
-    def beyond_order(self) -> Rest | None:
-        """What neither families nor an order of the variables tell; tables over sets see to both."""
-        return None if self.rest is None else self.rest.without_order or None
-
-    @property
     def before(self) -> tuple[int, ...]:
         """By scored variable those before it in some order of every allowed network, as masks; () when nothing is
         known of that."""
@@ -111,6 +106,16 @@ class Scores:
     def score_equivalent(self) -> bool:
         """Whether networks with the same independences score the same; False when not known."""
         return self.kind is not None and self.kind.score_equivalent and self.prior is None
+
+    @cached_property
+    def told_apart(self) -> tuple[tuple[str, ...], ...]:
+        """Of every network of these scores: ``Network.told_apart``."""
+        return () if self.table is None or self.kind is None else self.kind.tells_apart(self.table)
+
+    @property
+    def has_experiments(self) -> bool:
+        """Whether variables were set in some rows, which tells networks of a class apart."""
+        return self.table is not None and bool(self.table.targets)
 
     @property
     def scored_names(self) -> tuple[str, ...]:
@@ -176,7 +181,7 @@ class Scores:
         """The network with these parents among the scored columns, with its local scores."""
         everywhere = self.all_masks(masks)
         bare = Network.from_masks(self.names, everywhere)
-        return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
+        return Network.from_masks(self.names, everywhere, dict(self.breakdown(bare)), self.told_apart)
 
     def _require_same_variables(self, network: object) -> None:
         if not isinstance(network, Network):

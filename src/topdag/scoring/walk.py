@@ -7,8 +7,8 @@ none of them can matter beside an allowed subset.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,9 +35,6 @@ from topdag.scoring.kinds.discrete import BDeu, SetScore, coded
 from topdag.scoring.pruned import grid_scores, pruning_question
 from topdag.scoring.task import ScoringTask
 
-if TYPE_CHECKING:
-    pass
-
 Values = Floats
 
 MOST_SETS = 5_000_000
@@ -46,27 +43,25 @@ SLACK_STEPS = 8
 """Bounds hold for exact scores; so many grid steps cover what rounding can do."""
 
 
-class FamilyWalk:
-    """One walk for variable x of a task."""
+class FamilyWalk(ABC):
+    """One walk for variable x of a task. ``largest``: no set that was looked at has more parents."""
 
     def __init__(self, task: ScoringTask, x: int, run: Run) -> None:
-        assert isinstance(task.kind, SetScore)
-        self.table, self.columns, self.kind, self.keep = task.table, task.columns, task.kind, task.keep
+        self.table, self.columns, self.keep = task.table, task.columns, task.keep
         self.x, self.run, self.rules, self.losses = x, run, task.rules[x], task.losses.get(x)
         self.limit = min(task.most_parents, self.rules.most)
-        self.view = coded(task.table, task.columns)
-        self.question = pruning_question(task, run)
         self.arities = task.arities
         self.kept_masks, self.kept_scores = self._sets([]), np.empty(0)
-        self.n_scored = 0
+        self.n_scored, self.largest = 0, 0
         self._everyone = (1 << task.n) - 1
-        self.most_likely = self._most_likely()
 
     def families(self) -> tuple[Sets, Values] | None:
         """The families to keep, by growing mask; None when the time is up."""
         if self.rules.among is not None:
             self._choose(self._sets(sorted(self.rules.among)))
-        elif not self._walk():
+        else:
+            self._walk()
+        if self.run.is_over:  # what was looked at last may lack its score
             return None
         order = np.lexsort(sort_keys(self.kept_masks))
         return self.kept_masks[order], self.kept_scores[order]
@@ -86,22 +81,19 @@ class FamilyWalk:
         """The scores of kept families with no other parents."""
         return self.kept_scores[is_empty(self.kept_masks & ~mask)]
 
-    def _walk(self) -> bool:
-        """False when the time is up."""
+    def _walk(self) -> None:
+        """Until the time is up."""
         if self.rules.must.bit_count() > self.limit:
-            return True
+            return
         level, below = self._sets([self.rules.must]), np.array([-math.inf])
-        while level.size:
-            if self.run.is_over:
-                return False
+        while level.size and not self.run.is_over:
             allowed = self.rules.admit(level)
             best = below.copy()
             best[allowed] = np.maximum(below[allowed], self._keep(level[allowed], below[allowed]))
             self.run.tick("counting", self.n_scored, 0)
             if int(sizes_of(level[:1])[0]) >= self.limit:
-                return True
+                return
             level, below = self._next(level, best)
-        return True
 
     def _next(self, level: Sets, best: Values) -> tuple[Sets, Values]:
         """The sets with one more parent all of whose subsets of this size are in the level, and that may matter; and
@@ -138,11 +130,22 @@ class FamilyWalk:
 
     # ---- What a set or its supersets can reach
 
+    @abstractmethod
     def _most_beyond(self, sets: Sets) -> Values:
         """No family with these parents or more scores more; infinite where nothing is known."""
-        if isinstance(self.kind, BDeu):
-            return -self._occurring(sets) * math.log(self.arities[self.x])
-        return self._most_for(self._cells(sets))
+
+    @abstractmethod
+    def _most_for(self, cells: Values) -> Values:
+        """No family whose parents have so many cells, or more, scores more, by its penalty."""
+
+    @abstractmethod
+    def _scored(self, sets: Sets) -> Values:
+        """Local scores on the grid."""
+
+    @property
+    @abstractmethod
+    def _grid(self) -> int:
+        """Its exponent."""
 
     def _cells(self, sets: Sets) -> Values:
         cells = np.ones(len(sets))
@@ -150,31 +153,6 @@ class FamilyWalk:
             alike = sum(1 << v for v, own in enumerate(self.arities) if own == arity)
             cells *= np.power(float(arity), sizes_of(sets & as_set(alike, sets)))
         return cells
-
-    def _most_for(self, cells: Values) -> Values:
-        """No family whose parents have so many cells, or more, scores more, by its penalty."""
-        weight = self.kind.least_penalty(self.table.n_rows, 2)  # of one free parameter
-        if weight <= 0 or isinstance(self.kind, BDeu):
-            return np.full(len(cells), math.inf)
-        return self.most_likely - weight * (self.arities[self.x] - 1) * cells
-
-    def _most_likely(self) -> float:
-        formula = _core.SetFormula(_core.CellKind.N_LOG_N)
-        everything = list(range(len(self.columns)))
-        others = [v for v in everything if v != self.x]
-        return _core.score_set(self.view, formula, everything) - _core.score_set(self.view, formula, others)
-
-    def _occurring(self, sets: Sets) -> Values:
-        """How many states the variables of a set and x take together; the first row of each has at most probability
-        1/r, in every superset too [Cussens 2012]."""
-        codes = self.table.codes[list(self.columns)].astype(np.int64)
-
-        def count(parents: int) -> int:
-            if self.run.is_over:
-                return 0  # no bound; the walk ends
-            return len(_distinct([codes[v] for v in bits(parents | 1 << self.x)]))
-
-        return np.array([count(parents) for parents in masks_in(sets)], dtype=np.float64)
 
     @property
     def _slack(self) -> float:
@@ -191,6 +169,7 @@ class FamilyWalk:
         self._require_few(self.n_scored)
         if not sets.size:
             return np.empty(0)
+        self.largest = int(sizes_of(sets[:1])[0])
         scores = self._scored(sets)
         stay = ~self._beaten(sets, scores, below)
         if self.losses is not None:
@@ -226,8 +205,49 @@ class FamilyWalk:
             found[at] = math.ldexp(round(math.ldexp(exact, self._grid)), -self._grid)
         return found
 
+
+class SetScoreWalk(FamilyWalk):
+    """Of a score that is a difference of functions of sets, on the grid that pruned scoring of the same question
+    uses."""
+
+    def __init__(self, task: ScoringTask, x: int, run: Run) -> None:
+        assert isinstance(task.kind, SetScore)
+        super().__init__(task, x, run)
+        self.kind = task.kind
+        self.view = coded(task.table, task.columns)
+        self.question = pruning_question(task, run)
+        self.most_likely = self._most_likely()
+
+    def _most_beyond(self, sets: Sets) -> Values:
+        if isinstance(self.kind, BDeu):
+            return -self._occurring(sets) * math.log(self.arities[self.x])
+        return self._most_for(self._cells(sets))
+
+    def _most_for(self, cells: Values) -> Values:
+        weight = self.kind.least_penalty(self.table.n_rows, 2)  # of one free parameter
+        if weight <= 0 or isinstance(self.kind, BDeu):
+            return np.full(len(cells), math.inf)
+        return self.most_likely - weight * (self.arities[self.x] - 1) * cells
+
+    def _most_likely(self) -> float:
+        formula = _core.SetFormula(_core.CellKind.N_LOG_N)
+        everything = list(range(len(self.columns)))
+        others = [v for v in everything if v != self.x]
+        return _core.score_set(self.view, formula, everything) - _core.score_set(self.view, formula, others)
+
+    def _occurring(self, sets: Sets) -> Values:
+        """How many states the variables of a set and x take together; the first row of each has at most probability
+        1/r, in every superset too [Cussens 2012]."""
+        codes = self.table.codes[list(self.columns)].astype(np.int64)
+
+        def count(parents: int) -> int:
+            if self.run.is_over:
+                return 0  # no bound; the walk ends
+            return len(_distinct([codes[v] for v in bits(parents | 1 << self.x)]))
+
+        return np.array([count(parents) for parents in masks_in(sets)], dtype=np.float64)
+
     def _scored(self, sets: Sets) -> Values:
-        """Local scores on the grid that pruned scoring of the same question uses."""
         below = self.kind.below(self.table.n_rows, self.arities[self.x])
         joint = self.kind.joint(self.table.n_rows)
         _, with_x = self._grid_scores(joint, with_added(sets, 1 << self.x))

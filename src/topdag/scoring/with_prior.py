@@ -56,12 +56,12 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
 
 
-def all_families(scores: Scores, run: Run) -> Scores | None:
-    """For a prior: the table scored again where lists were made for the best network by the data alone; None when the
-    time is up."""
-    if scores.is_kept() or not scores.automatic or scores.table is None:
-        return scores
-    return scored_again(scores, run, "all")
+def weighed(scores: Scores, prior: Prior, run: Run) -> Scores | None:
+    """With the prior; where lists were made for the best network by the data alone, the table is scored again. None
+    when the time is up."""
+    is_enough = scores.is_kept() or not scores.automatic or scores.table is None
+    every = scores if is_enough else scored_again(scores, run, "all")
+    return None if every is None else scores_with(every, prior, run)
 
 
 def require_room_for(n: int, prior: Prior | None, run: Run) -> None:

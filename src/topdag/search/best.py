@@ -76,7 +76,7 @@ def search_best(
     """
     if checkpoint is not None:
         return _search_from(known, run, Checkpoint(checkpoint, known.store))
-    parts = parts_of(known.store.any_candidates)
+    parts = parts_of(known.store.candidates)
     if len(parts) == 1:
         return _search_whole(known, run, engine, bound)
     return _search_parts(known, parts, run, engine, bound)

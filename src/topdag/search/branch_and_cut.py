@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import has_member, masks_in
 from topdag._util.run import Run, available_memory
+from topdag._util.stop import TimeIsUp
 from topdag.search.costs import Families
 from topdag.search.edges import Edges
 from topdag.search.engines import Outcome
@@ -84,10 +86,6 @@ def prove_best(
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
 
 
-class TimeIsUp(Exception):
-    """The clock ran out."""
-
-
 @dataclass(frozen=True)
 class Relaxed:
     """A part once its relaxation is cut: no network of its ``allowed`` families costs less than ``bound``, and none
@@ -130,7 +128,7 @@ class PartSearch:
         self.dives = False
         self._most_open = most_held(run, self.families.size)
         self.edges = Edges(self.families)
-        self._no_cuts = self.families.no_cuts()
+        self._no_cuts = _core.Cuts(self.families.core)
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""

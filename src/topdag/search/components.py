@@ -5,13 +5,13 @@ For the best network only: what is left out of a part is what no best network ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import Candidates, ListStore, rows_of, sets_in
+from topdag.search.stores import ListStore, rows_of, sets_in
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,6 @@ class Component:
         lists = FamilyLists(own, self.offsets, rows_of(self.masks), self.scores)
         return ListStore.of_lists(lists)
 
-    def as_columns(self, places: Iterable[int]) -> list[int]:
-        """Places in the part as columns of the whole."""
-        return [self.variables[place] for place in places]
-
     @property
     def mask(self) -> int:
         """Its variables."""
@@ -61,7 +57,7 @@ class Component:
         return self.before | self.columns_of(mask)
 
 
-def parts_of(candidates: Candidates) -> list[Component]:
+def parts_of(candidates: _core.Candidates) -> list[Component]:
     """The components, in an order in which they can be placed."""
     parts = []
     for variables, before in _core.components(candidates):

@@ -7,24 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import set_array
-from topdag.search.engines import WIDTHS, width_for
-from topdag.search.stores import Candidates, ListStore, common_step
+from topdag.search.stores import ListStore, common_step
 
 SEED = 1
 """Orders that searches begin with are drawn alike every time."""
-Cuts = _core.Cuts | _core.Cuts128 | _core.Cuts512 | _core.Cuts2048
-CoreFamilies = _core.ClusterFamilies | _core.ClusterFamilies128 | _core.ClusterFamilies512 | _core.ClusterFamilies2048
-FAMILIES = (_core.ClusterFamilies, _core.ClusterFamilies128, _core.ClusterFamilies512, _core.ClusterFamilies2048)
-CUTS = (_core.Cuts, _core.Cuts128, _core.Cuts512, _core.Cuts2048)
-"""Both by the widths of sets."""
-
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 
 
@@ -37,7 +29,7 @@ class Families:
     parents: Masks
     costs: Floats
     exponent: int  # costs are multiples of 2**-exponent, and so are multipliers
-    core: CoreFamilies
+    core: _core.ClusterFamilies
 
     @classmethod
     def of_store(cls, store: ListStore) -> Families:
@@ -48,13 +40,8 @@ class Families:
 
     @classmethod
     def build(cls, offsets: Integers, parents: Masks, costs: Floats, exponent: int) -> Families:
-        n = len(offsets) - 1
-        kind = FAMILIES[WIDTHS.index(width_for(n))]
-        return cls(n, offsets, parents, costs, exponent, kind(offsets, parents))
-
-    def no_cuts(self) -> Cuts:
-        """A place for cuts on these families."""
-        return CUTS[FAMILIES.index(type(self.core))](self.core)
+        core = _core.ClusterFamilies(offsets, parents)
+        return cls(len(offsets) - 1, offsets, parents, costs, exponent, core)
 
     @property
     def size(self) -> int:
@@ -84,13 +71,13 @@ class Families:
         counts = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Families.build(counts, self.parents[kept], self.costs[kept], self.exponent)
 
-    def bound(self, allowed: Marks, cuts: Cuts, multipliers: Floats) -> tuple[float, Floats]:
+    def bound(self, allowed: Marks, cuts: _core.Cuts, multipliers: Floats) -> tuple[float, Floats]:
         """What networks of allowed families cost at least, and those with each family; exact, so always valid."""
         on_grid = self.on_grid(multipliers, cuts)
         bound, excess = cuts.bound(self.costs, allowed.view(np.uint8), on_grid)
         return bound, bound + excess
 
-    def on_grid(self, multipliers: Floats, cuts: Cuts) -> Floats:
+    def on_grid(self, multipliers: Floats, cuts: _core.Cuts) -> Floats:
         """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
         fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, _core.EXACT_BITS - self.exponent)
@@ -107,12 +94,11 @@ def costs_of(store: ListStore) -> Floats:
     return costs
 
 
-def candidates_of(store: ListStore) -> Candidates:
+def candidates_of(store: ListStore) -> _core.Candidates:
     """The families that orders use."""
-    return _core.undominated(store.any_candidates)
+    return _core.undominated(store.candidates)
 
 
-def network_near(candidates: Candidates, families: Families, weights: Floats) -> tuple[float, list[int]]:
+def network_near(candidates: _core.Candidates, families: Families, weights: Floats) -> tuple[float, list[int]]:
     """Cost and parents of the local optimum from an order that fits these weights."""
-    same_width: Any = families.core
-    return _core.climb_from_weights(candidates, same_width, weights)
+    return _core.climb_from_weights(candidates, families.core, weights)

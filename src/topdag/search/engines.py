@@ -22,8 +22,6 @@ SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
 WIDE_LIMIT = MOST_VARIABLES
 """The best network of listed families is searched for among up to so many."""
-WIDTHS = (64, 128, 512, WIDE_LIMIT)
-"""The core has sets of so many variables."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +59,12 @@ class Sizes:
     linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets). ``few_sets``,
     ``sets_for_an_item``: where orders of near-best networks pass more sets than that, and than so many for each item
     that is asked for, partition takes over: a set takes 3 us, an item by partition 10 ms (24 variables of which few
-    hang together: 0.04 against more than 17 processor seconds for five classes). ``width``: sets that are held in words
-    hold at least so many variables. ``held``: up to so many variables, where all sets are needed, a machine whose
-    memory does not hold them says what is lacking; beyond, families are searched as lists there. ``long_list``: lists
-    of fewer families are searched in a fraction of a second. ``sets_for_a_family``: with at most so many sets for each
-    family of longer ones, the block lattice finds the best network sooner than search: 22 variables and 7,658 families
-    took 0.1 against 4.6 processor seconds, 25 and 264,192 took 1.7 and were not proved in 13; 25 and 2,390 took 1.5
-    against 1.1.
+    hang together: 0.04 against more than 17 processor seconds for five classes). ``held``: up to so many variables,
+    where all sets are needed, a machine whose memory does not hold them says what is lacking; beyond, families are
+    searched as lists there. ``long_list``: lists of fewer families are searched in a fraction of a second.
+    ``sets_for_a_family``: with at most so many sets for each family of longer ones, the block lattice finds the best
+    network sooner than search: 22 variables and 7,658 families took 0.1 against 4.6 processor seconds, 25 and 264,192
+    took 1.7 and were not proved in 13; 25 and 2,390 took 1.5 against 1.1.
     """
 
     small: int = 20
@@ -81,7 +78,6 @@ class Sizes:
     crowded: int = 200
     few_sets: int = 200_000
     sets_for_an_item: int = 3_000
-    width: int = 1
     held: int = 30
     long_list: int = 2_000
     sets_for_a_family: int = 4096
@@ -103,11 +99,6 @@ def sizes_given(**changed: int) -> Iterator[None]:
         yield
     finally:
         _sizes = before
-
-
-def width_for(n: int) -> int:
-    """The narrowest sets of the core that hold n variables."""
-    return next(width for width in WIDTHS if width >= max(n, sizes().width))
 
 
 Named = TypeVar("Named", bound=enum.Enum)

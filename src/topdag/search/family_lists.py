@@ -35,7 +35,7 @@ class FamilyLists:
 
     Families of variable v are ``offsets[v]:offsets[v + 1]``, best score first; equal scores by number of
     parents, then by parents in column order. Every variable has a family and none has the same one twice.
-    The arrays are copies and read-only. ``information`` is what else the file said, as (key, value).
+    The arrays are copies and read-only.
 
     >>> lists = FamilyLists.build(["a", "b"], [(0, [], -3.0), (1, [], -2.0), (1, [0], -1.0)])
     >>> list(lists.families("b"))
@@ -46,7 +46,6 @@ class FamilyLists:
     offsets: Integers
     masks: Masks
     scores: Floats
-    information: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -58,22 +57,14 @@ class FamilyLists:
         variables = np.repeat(np.arange(len(names)), np.diff(offsets))
         _check_families(names, variables, masks, scores)
         order = _fixed_order(variables, masks, scores)
-        self._keep(names=names, information=tuple(self.information))
-        self._keep(offsets=offsets, masks=masks[order], scores=scores[order])
-        for kept in (self.offsets, self.masks, self.scores):
-            kept.flags.writeable = False
-
-    def _keep(self, **fields: object) -> None:
-        for field, value in fields.items():
+        kept = {"names": names, "offsets": offsets, "masks": masks[order], "scores": scores[order]}
+        for field, value in kept.items():
             object.__setattr__(self, field, value)
+        for array_kept in (self.offsets, self.masks, self.scores):
+            array_kept.flags.writeable = False
 
     @classmethod
-    def build(
-        cls,
-        names: Sequence[str],
-        families: Iterable[tuple[int, Iterable[int], float]],
-        information: Iterable[tuple[str, str]] = (),
-    ) -> FamilyLists:
+    def build(cls, names: Sequence[str], families: Iterable[tuple[int, Iterable[int], float]]) -> FamilyLists:
         """Family lists from (variable, parents, score), variables and parents as columns, in any order."""
         check_names(names)
         owners, sizes, parents, scores = array("q"), array("q"), array("q"), array("d")
@@ -90,7 +81,7 @@ class FamilyLists:
         masks = pack_masks(np.array(sizes), np.array(parents), len(names))
         order = np.argsort(variables, kind="stable")
         offsets = np.searchsorted(variables[order], np.arange(len(names) + 1))
-        return cls(tuple(names), offsets, masks[order], np.array(scores)[order], tuple(information))
+        return cls(tuple(names), offsets, masks[order], np.array(scores)[order])
 
     @property
     def n_families(self) -> int:
@@ -100,27 +91,10 @@ class FamilyLists:
         """The parent sets of a variable as names in column order, each with its score, best first."""
         if name not in self.names:
             raise ScoreError(f"no variable is called {name!r}; there are {', '.join(self.names)}")
-        return self._families_of(self.names.index(name))
-
-    def blocks(self) -> Iterator[tuple[int, Iterator[tuple[float, tuple[str, ...]]]]]:
-        """Per variable how many families it has and each as (score, parents), as the writers take them."""
-        for variable, n_families in enumerate(np.diff(self.offsets).tolist()):
-            yield n_families, ((score, parents) for parents, score in self._families_of(variable))
-
-    def same_as(self, other: FamilyLists) -> bool:
-        """Whether names, families, scores and information are all equal."""
-        return (
-            self.names == other.names
-            and self.information == other.information
-            and np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.masks, other.masks)
-            and np.array_equal(self.scores, other.scores)
-        )
-
-    def _families_of(self, variable: int) -> Iterator[tuple[tuple[str, ...], float]]:
+        variable = self.names.index(name)
         place = slice(int(self.offsets[variable]), int(self.offsets[variable + 1]))
-        for mask, score in zip(masks_in(self.masks[place]), self.scores[place].tolist(), strict=True):
-            yield tuple(self.names[v] for v in bits(mask)), score
+        families = zip(masks_in(self.masks[place]), self.scores[place].tolist(), strict=True)
+        return ((tuple(self.names[v] for v in bits(mask)), score) for mask, score in families)
 
 
 class NamedFamilies:
@@ -151,12 +125,12 @@ class NamedFamilies:
         """Whether the variable begun last has no family yet."""
         return bool(self.names) and self._starts[-1] == len(self._scores)
 
-    def finish(self, information: Iterable[tuple[str, str]]) -> FamilyLists:
+    def finish(self) -> FamilyLists:
         """The lists; what is wrong with one family is a FamilyError."""
         names = tuple(name.decode() for name in self.names)
         masks = pack_masks(np.array(self._sizes), self._parent_columns(), len(names))
         offsets = np.array([*self._starts, len(self._scores)])
-        return FamilyLists(names, offsets, masks, np.array(self._scores), tuple(information))
+        return FamilyLists(names, offsets, masks, np.array(self._scores))
 
     def _parent_columns(self) -> Integers:
         column_of = {name: column for column, name in enumerate(self.names)}

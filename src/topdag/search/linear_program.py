@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import has_member, set_array
 from topdag._util.run import Run
-from topdag.search.costs import Cuts, Families
+from topdag.search.costs import Families
 
 LEAST_VIOLATION = 1e-4  # a row that is broken by less is left out
 HALVES_A_ROUND = 50
@@ -86,9 +87,9 @@ class Rows(Protocol):
         matters; None when there are none."""
 
 
-def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> Cuts:
+def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> _core.Cuts:
     """First these clusters, then these rows."""
-    cuts = families.no_cuts()
+    cuts = _core.Cuts(families.core)
     if clusters:
         members, ks = zip(*clusters, strict=True)
         cuts.add_clusters(set_array(members, families.n), np.array(ks, dtype=np.int64))
@@ -116,7 +117,7 @@ class Program:
         import highspy
 
         self.families = families
-        self.cuts = families.no_cuts()
+        self.cuts = _core.Cuts(families.core)
         self.rows: list[Row | None] = []  # by cut: the row it stands for; None: clusters
         self._scopes: list[frozenset[Decision]] = []  # by cut: what must be decided for it to hold
         self._scope: frozenset[Decision] = frozenset()

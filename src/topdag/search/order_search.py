@@ -55,12 +55,6 @@ def pattern_bound(candidates: _core.Candidates, kind: OrderBound) -> _core.Bound
     return _core.group_bound(candidates, groups)
 
 
-def consecutive_blocks(sizes: Sequence[int]) -> list[int]:
-    """Groups of variables in column order, as masks."""
-    ends = np.cumsum(sizes).tolist()
-    return [((1 << size) - 1) << (end - size) for size, end in zip(sizes, ends, strict=True)]
-
-
 def search_orders(
     candidates: _core.Candidates,
     bound: _core.Bound,

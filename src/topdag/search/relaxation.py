@@ -116,7 +116,9 @@ class Known:
         climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2)))
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
-        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, _core.Limits(1, seconds, self._run.tick)))
+        self.offer(
+            *_core.climb_orders(self.candidates, climbs, SEED, _core.Limits(self._run.threads, seconds, self._run.tick))
+        )
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""
@@ -166,11 +168,6 @@ class Relaxation:
     incumbent: Incumbent | None
     rows: tuple[Row, ...] = ()  # other cuts that have multipliers,
     row_multipliers: Floats = field(default_factory=lambda: np.zeros(0))  # and these
-
-    @property
-    def reduced_costs(self) -> Floats:
-        """By how much networks with a family cost more than the bound, at least."""
-        return np.maximum(self.family_bounds - self.bound, 0.0)
 
     def kept_families(self, threshold: float) -> Marks:
         """Marks the families that some network of at most this cost may have."""

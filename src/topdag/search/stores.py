@@ -19,15 +19,11 @@ from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import equals, set_array, sort_keys
 from topdag.errors import ScoreError
-from topdag.search.engines import WIDTHS, width_for
 from topdag.search.family_lists import FamilyLists
 
 OwnFamilies = tuple[Masks, Floats]
 """Of one variable: parent sets, and local scores on the grid."""
 PART = 1 << 20
-Candidates = _core.Candidates | _core.Candidates128 | _core.Candidates512 | _core.Candidates2048
-CANDIDATES = (_core.Candidates, _core.Candidates128, _core.Candidates512, _core.Candidates2048)
-"""By the widths of sets."""
 
 
 class ParentLimits(NamedTuple):
@@ -313,13 +309,8 @@ class ListStore(Store):
 
     @property
     def candidates(self) -> _core.Candidates:
-        """The families as costs; for up to 64 variables."""
+        """The families as costs."""
         return _core.Candidates(self.n, self.lists.offsets, self.parents, self.rounded)
-
-    @property
-    def any_candidates(self) -> Candidates:
-        """The families as costs, whatever their number of variables."""
-        return candidates_from(self.n, self.lists.offsets, self.parents, self.rounded)
 
     @property
     def best_scores(self) -> Floats:
@@ -365,11 +356,6 @@ def common_step(values: Floats) -> float:
     fractions, exponents = np.frexp(np.abs(values[values != 0]))
     whole = np.ldexp(fractions, 53).astype(np.int64)
     return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
-
-
-def candidates_from(n: int, offsets: Integers, parents: Masks, scores: Floats) -> Candidates:
-    """Families as costs, whatever their number of variables."""
-    return CANDIDATES[WIDTHS.index(width_for(n))](n, offsets, parents, scores)
 
 
 def sets_in(rows: Masks) -> Masks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 import topdag as td
+from topdag.questions.request import Said
 
 ROWS = 60
 FRAME = pd.DataFrame(
@@ -81,9 +83,48 @@ def test_numbers_stay_numbers_where_the_score_takes_them() -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_question_takes_the_same_arguments(name: str) -> None:
     ask, given, _ = QUESTIONS[name]
-    parameters = list(inspect.signature(ask).parameters.values())
-    assert [parameter.name for parameter in parameters][1 + len(given)] == "kind"
-    assert parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+    names = list(inspect.signature(ask).parameters)  # as help() shows them
+    assert names[1 + len(given)] == "kind"
+    assert set(Said.__annotations__) <= set(names)
+
+
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"memory_limit": "8XB"}, {"on_progress": 3}, {"time_limit": "1"}])
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_limits_that_are_none_are_refused_alike(name: str, wrong: dict[str, Any]) -> None:
+    ask, given, _ = QUESTIONS[name]
+    with pytest.raises(td.ScoreError, match=next(iter(wrong))):
+        ask(SCORES, *given, **wrong)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, 2**64])
+@pytest.mark.parametrize(
+    "ask", [partial(td.sample_networks, n_samples=3), td.bootstrap, td.causal_effects, td.structural_em]
+)
+def test_seeds_are_refused_alike(ask: Callable[..., Any], seed: Any) -> None:
+    with pytest.raises(td.ScoreError, match="seed must be a whole number from 0 on"):
+        ask(td.example_table(), seed=seed)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, "x", True, 10**12])
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (td.sample_networks, "n_samples"),
+        (td.bootstrap, "n"),
+        (td.causal_effects, "draws"),
+        (td.structural_em, "draws"),
+        (td.k_best_networks, "k"),
+        (td.k_best_classes, "k"),
+        (td.search_networks, "k"),
+        (partial(td.networks_within, factor=3), "at_most"),
+        (partial(td.classes_within, factor=3), "at_most"),
+        (partial(td.search_networks, k=3), "block"),
+        (partial(td.write_report, "page.html"), "k"),
+    ],
+)
+def test_counts_are_refused_alike(ask: Callable[..., Any], name: str, count: Any) -> None:
+    with pytest.raises(td.ScoreError, match=f"{name} must be a whole number from"):
+        ask(td.example_table(), **{name: count})
 
 
 @pytest.mark.parametrize(

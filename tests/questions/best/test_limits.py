@@ -256,12 +256,13 @@ def test_constant_columns_do_not_count_towards_26() -> None:
 
 
 def long_scores() -> td.types.Scores:
-    return td.score(long_table(), td.BDeu())
+    """Their lattice takes a while too."""
+    return td.score(sampled_table(21, 500, seed=3, states=(2, 4)), td.BDeu())
 
 
 def long_table() -> td.Table:
-    """Takes a few seconds, long enough to be watched and interrupted."""
-    return sampled_table(21, 3000, seed=3, states=(2, 4))
+    """Takes a second, long enough to be watched and interrupted."""
+    return sampled_table(19, 3000, seed=3, states=(2, 4))
 
 
 def test_progress_is_reported() -> None:
@@ -414,10 +415,10 @@ def test_a_system_that_gives_few_threads() -> None:
 
 LITTLE_MEMORY = """
 import resource, topdag as td
-table = td.random_network(20, max_parents=3, seed=1).sample(300, 1)
+table = td.random_network(19, max_parents=3, seed=1).sample(300, 1)
 td.edge_posteriors(td.example_table(50))
 held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (held + 300_000_000, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_AS, (held + 100_000_000, resource.RLIM_INFINITY))
 for limit in (None, "100GB"):
     try:
         td.edge_posteriors(table, memory_limit=limit, threads=1)
@@ -432,9 +433,9 @@ def test_a_system_that_gives_little_memory() -> None:
     done = subprocess.run([sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False)
     planned, refused = done.stdout.splitlines()
     assert re.match(
-        r"The sum over all networks of 20 variables needs \S+ MB; (29\d|300) MB are free .* would fit", planned
+        r"The sum over all networks of 19 variables needs \S+ MB; (9\d|100) MB are free .* would fit", planned
     )
-    assert re.match(r"The system did not give .* while summing; .* memory_limit .* says what would\.", refused)
+    assert re.match(r"The system did not give .* while \w+; .* memory_limit .* says what would\.", refused)
 
 
 @pytest.mark.parametrize("limit", [-1, -0.001, math.nan, "5", True, [1]])

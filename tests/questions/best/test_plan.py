@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ ASKED: dict[str, Callable[[Request], td.types.Stats]] = {
     "within": lambda asked: list_of(td.types.NetworkList, asked, Wanted("A list", factor=3.0), Run()).stats,
     "edges": lambda asked: td.edge_posteriors(every_family(asked), prior=asked.prior).stats,
     "paths": lambda asked: td.path_posteriors(every_family(asked), prior=asked.prior).stats,
-    "sample": lambda asked: sample_of(replace(asked, prior=None), 3, 0, asked.prior, Run()).stats,
+    "sample": lambda asked: sample_of(asked, 3, 0, Run()).stats,
 }
 
 
@@ -255,6 +255,19 @@ def test_what_cannot_be_answered_comes_with_advice_that_helps() -> None:
         )
     assert "OrderModular" not in td.plan(sampled_table(20, 60, seed=1), question="paths", memory_limit="1MB").advice
     assert "BIC" not in td.plan(sampled_table(25, 5000, seed=1), td.BIC(), memory_limit="1MB").advice
+
+
+@pytest.mark.parametrize("question", ["best", "list", "within", "edges", "paths", "evidence", "sample"])
+@pytest.mark.parametrize("max_parents", [None, 2])
+def test_under_an_order_modular_prior_advice_is_what_helps(question: str, max_parents: int | None) -> None:
+    """Tables over all orders are as large with few parents as with many."""
+    asked: dict[str, Any] = {"question": question, "prior": td.OrderModular(), "memory_limit": "1GB"}
+    asked |= {"max_parents": max_parents}
+    planned = td.plan(sampled_table(29, 60, seed=1), td.BIC(), **asked)
+    assert not planned.fits and "max_parents" not in planned.advice and "OrderModular" not in planned.advice
+    leave_out = re.search(r"leave out (\d+) column", planned.advice)
+    assert leave_out is not None
+    assert td.plan(sampled_table(29 - int(leave_out[1]), 60, seed=1), td.BIC(), **asked).fits
 
 
 @pytest.mark.parametrize("kind", [td.BDs(), td.MixedBIC()], ids=str)

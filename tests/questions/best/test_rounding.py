@@ -110,7 +110,7 @@ def require_right(scores: td.types.Scores, known: td.Constraints = td.Constraint
         numbers_of = class_numbers(N)[[_place(own) for own in masks.tolist()]]
         of_classes = sorted((values[numbers_of == number].max() for number in set(numbers_of.tolist())), reverse=True)
         _require_right_list(td.k_best_classes(scores, 8), of_classes)
-    if scores.beyond_order is None:
+    if scores.rest is None or not scores.rest.without_order:
         orders = [math.log(reference.linear_extensions(own)) for own in masks.tolist()]
         answer = td.best_network(scores, prior=td.OrderModular())
         if scores.rest is None and not scores.orders_are_limited:

@@ -20,11 +20,11 @@ from topdag.search.family_lists import FamilyLists
 def test_k_is_checked(k: object) -> None:
     scores = td.score(td.example_table(), td.BIC())
     for ask in (td.k_best_networks, td.k_best_classes):
-        with pytest.raises(ValueError, match=r"How many to list must be a whole number from 1 to 1,000,000,000"):
+        with pytest.raises(ValueError, match=r"k must be a whole number from 1 to 1,000,000,000"):
             ask(scores, k)
     if k is not None:
         for ask in (td.networks_within, td.classes_within):
-            with pytest.raises(ValueError, match="How many to list must be a whole number"):
+            with pytest.raises(ValueError, match="at_most must be a whole number"):
                 ask(scores, 3, at_most=k)
 
 

@@ -158,7 +158,7 @@ def test_weighted_orders_and_parents(lists, question, seed, spread, which) -> No
 
 def test_scores_far_apart_lose_nothing() -> None:
     """Local scores thousands of nats apart, where plain sums over orders underflow."""
-    table = sampled_table(5, 20_000, 3)
+    table = sampled_table(4, 40_000, 3)
     scores = td.score(table, td.BDeu(), keep="all")
     values, masks = truth(scores)
     assert values[0] - values[-1] > 2000

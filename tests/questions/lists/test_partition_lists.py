@@ -18,8 +18,9 @@ from strategies import sampled_table, tables, tied_lists
 import topdag as td
 from topdag._util.class_graph import class_graph
 from topdag.answers.lists import BestList
-from topdag.cli.list_text import ListRequest, proof_in_words
+from topdag.cli.list_text import proof_in_words
 from topdag.questions.decide import Question, decide
+from topdag.questions.list_sources import Wanted
 from topdag.questions.request import Request
 from topdag.search.engines import Engine, sizes_given
 from topdag.search.family_lists import FamilyLists
@@ -161,7 +162,7 @@ def test_a_stopped_list_begins_with_the_best_network_found() -> None:
         for early in found:
             assert early.proof.status is td.types.Status.STOPPED and early.proof.bound >= whole.scores[0]
             assert len(early) <= 1 or early.floor <= early.scores[-1]
-            words = proof_in_words(early, ListRequest(ask is td.k_best_classes, 40))
+            words = proof_in_words(early, Wanted("A list", 40))
             assert ("not proved" in words) == (len(early) > 0 and early.floor > early.scores[0])
             assert (whole.scores > early.floor).sum() == (early.scores > early.floor).sum()
 

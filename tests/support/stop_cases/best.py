@@ -32,7 +32,7 @@ from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
 from topdag.search import engines
 from topdag.search.branch_and_cut import prove_best
-from topdag.search.order_search import consecutive_blocks, search_orders
+from topdag.search.order_search import search_orders
 
 BEST_ENGINES = ("dense lattice", "block lattice", "search", "order search", "branch and cut", "branching")
 ORDER_BOUNDS = ("simple", "static", "dynamic", "cluster")
@@ -132,7 +132,7 @@ def bounds_for(candidates: _core.Candidates, n: int, rng: np.random.Generator) -
     return {
         "simple": _core.simple_bound(candidates),
         "clusters": _core.cluster_bound(candidates, members, ks, rng.integers(0, 5, n) / 4.0),
-        "groups": _core.group_bound(candidates, consecutive_blocks([n // 2, n - n // 2])),
+        "groups": _core.group_bound(candidates, [(1 << n // 2) - 1, (1 << n) - (1 << n // 2)]),
         "cycles": _core.cycle_bound(candidates, 2, bool(rng.random() < 0.5)),
     }
 

@@ -21,6 +21,7 @@ SUMMARIES = {
     "evidence": "the log of the sum over all networks of exp(score)",
     "sample": "networks drawn from the posterior, and how often they have each edge",
     "bootstrap": "how often each edge comes back in tables drawn from the rows",
+    "em": "a network from rows with missing cells, by structural EM",
     "fit": "give a network probabilities from a table, for other programs",
     "show": "a network or an answer in a file, as text or as a picture",
     "convert": "a network from one file format to another",

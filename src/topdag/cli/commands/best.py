@@ -11,20 +11,8 @@ from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError, search_costs
-from topdag.cli.constraint_options import add_constraints
-from topdag.cli.options import (
-    add_keep,
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-    is_score_file,
-    request_from,
-    run_from,
-    writable,
-)
-from topdag.cli.output import answer_text, as_json, progress_line, write_text
+from topdag.cli.options import add_asked, is_score_file, network_source, request_from, running, writable
+from topdag.cli.output import answer_text, as_json, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
 from topdag.data.table import Table
@@ -34,48 +22,13 @@ from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
 from topdag.search.engines import NAMED, OrderBound, named_bound, named_engine
 
-PAGE = """\
-Prints the network with the highest score, and the proof that none scores more.
-
-FILE is a table (CSV and similar, also gzipped, or Parquet) of discrete variables: strings,
-integers, or floats cut by --discretize. Or it is a file of scores (.jkl, .pss or .npz, .jkl.gz
-and .pss.gz too), which says itself what was scored, so that only limits and outputs can be added.
-
-Each line of the answer is a family: a variable, its parents, and its local score. Scores are
-natural logarithms (nats), larger is better; BIC is shown as MDL in bits too.
-
-What is proved: no network on these variables, within --max-parents, scores more. Other networks
-can score the same: where only the direction of edges differs, data often cannot tell. A best
-network is not a cause-and-effect diagram.
-
-With --prior the score is the data's plus the log weight of the network: order-modular, the number
-of orders of the variables that agree with it (up to about 23 variables)."""
-
-ENDING = """\
-  When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
-  network exceeds; putting it together takes up to a second.
-
-examples:
-  topdag best asia.csv --score bic --max-parents 5 -o best.json -o best.svg
-  topdag best asia.csv -o asia.bif
-  topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.state
-
-The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
-
 ENGINES = " or ".join(f'"{engine.value}"' for engine in NAMED)
 BOUNDS = " or ".join(bound.value for bound in OrderBound)
 EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
-    add_max_parents(parser)
-    add_prior(parser)
-    add_constraints(parser)
-    add_keep(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=True)
+    add_asked(parser, in_time="after S seconds, reading and scoring included, print a network and a bound")
     group = parser.add_argument_group("search")
     group.add_argument("--start", metavar="NET", help="a file with a network to begin with; never made worse")
     group.add_argument(
@@ -105,8 +58,7 @@ def find_best(args: Namespace) -> Exit:
     outputs = targets(args.output, NETWORKS, (args.file,))
     if is_score_file(args.file) and any(map(is_fitted, outputs)):
         raise UsageError("-o: probabilities come from a table, and FILE holds scores; give the table")
-    with progress_line(quiet=args.quiet) as on_progress:
-        run = run_from(args, on_progress)
+    with running(args) as run:
         asked = _asked(args, run)
         mention_advice(asked, "best", run, quiet=args.quiet)
         answer, code = answer_and_exit(asked, run)
@@ -137,7 +89,7 @@ def _start_from(args: Namespace) -> Network | None:
         return None
     from topdag.io.networks import read_network  # formats load only where one is read
 
-    return read_network(args.start)
+    return read_network(network_source(args.start, args.file))
 
 
 def answer_and_exit(request: Request, run: Run) -> tuple[Answer, Exit]:
@@ -167,9 +119,33 @@ def _write(answer: Answer, table: Table | None, outputs: list[Path]) -> None:
 COMMAND = Command(
     name="best",
     usage="topdag best FILE [options]",
-    page=PAGE,
+    page="""\
+Prints the network with the highest score, and the proof that none scores more.
+
+FILE is a table (CSV and similar, also gzipped, or Parquet) of discrete variables: strings,
+integers, or floats cut by --discretize. Or it is a file of scores (.jkl, .pss or .npz, .jkl.gz
+and .pss.gz too), which says itself what was scored, so that only limits and outputs can be added.
+
+Each line of the answer is a family: a variable, its parents, and its local score. Scores are
+natural logarithms (nats), larger is better; BIC is shown as MDL in bits too.
+
+What is proved: no network on these variables, within --max-parents, scores more. Other networks
+can score the same: where only the direction of edges differs, data often cannot tell. A best
+network is not a cause-and-effect diagram.
+
+With --prior the score is the data's plus the log weight of the network: order-modular, the number
+of orders of the variables that agree with it (up to about 23 variables).""",
     costs=search_costs,
-    ending=ENDING,
+    ending="""\
+  When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
+  network exceeds; putting it together takes up to a second.
+
+examples:
+  topdag best asia.csv --score bic --max-parents 5 -o best.json -o best.svg
+  topdag best asia.csv -o asia.bif
+  topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.state
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(Exit),
     add_options=add_options,
     run=find_best,

@@ -8,70 +8,29 @@ from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import threshold
 from topdag.cli.command import Command, Exit
-from topdag.cli.constraint_options import add_constraints, known_from
-from topdag.cli.options import (
-    add_executor,
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-    executor_from,
-    kind_from,
-    prior_from,
-    run_from,
-    table_from,
-)
-from topdag.cli.output import about_table, as_json, labelled, progress_line, write_text
+from topdag.cli.constraint_options import known_from
+from topdag.cli.options import add_asked, add_executor, executor_from, kind_from, prior_from, running, table_from
+from topdag.cli.output import about_table, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
-from topdag.cli.values import seconds, whole
+from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
-from topdag.questions.request import About, Request
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import MOST_SEEDS, About, Request
 from topdag.scoring.keep import MOST_IN_A_LIST
-
-PAGE = """\
-Draws N tables from the rows of FILE, each with as many rows, with replacement; finds the best
-network of each, proved, and prints in which share of them each edge is, most frequent first, with
-an interval for what infinitely many draws would give. An edge that is turned either way in the
-best class of a draw counts for both directions by the share of its networks; "either way" counts
-both.
-
-A frequency near 1 says that the edge does not hang on a few rows. It is no probability given the
-data: for that, up to 20 variables or so, see topdag edges."""
-
-ENDING = f"""\
-costs:
-  The table itself is searched first, and what was learned makes a draw take about half the time.
-  Draws are independent: --processes or --cluster have them worked on at once, with the same answer.
-
-examples:
-  topdag bootstrap alarm.csv --score bic --processes 4
-  topdag bootstrap alarm.csv --score bic -n 1000 --cluster tcp://10.0.0.1:8786 -o alarm.json
-
-Without -n {N_DRAWS} tables are drawn; the first draws of more with the same --seed are the same. When
---time-limit or Ctrl-C comes first, the draws done by then are printed.
-The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a table")
-    parser.add_argument("-n", type=whole(1, MOST_IN_A_LIST), default=N_DRAWS, metavar="N", help="tables to draw")
+    parser.add_argument(
+        "-k", type=whole(1, MOST_IN_A_LIST), default=N_DRAWS, metavar="N", help=f"tables to draw; default {N_DRAWS}"
+    )
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="default 0")
-    add_prior(parser)
     parser.add_argument(
         "--threshold", type=threshold, default=0.1, metavar="P", help="print those more frequent; default 0.1"
     )
-    add_max_parents(parser)
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="print the draws done after S seconds")
     add_executor(parser)
-    add_constraints(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=False)
+    add_asked(parser, in_time="print the draws done after S seconds", file="a table", keep=False)
     group = parser.add_argument_group("output")
     add_output(group, ".json (all frequencies)")
     add_json(group)
@@ -83,16 +42,15 @@ def print_frequencies(args: Namespace) -> Exit:
     executor = executor_from(args)
     code = Exit.FINE
     try:
-        with progress_line(quiet=args.quiet) as on_progress:
-            run = run_from(args, on_progress)
+        with running(args) as run:
             kind = kind_from(args)
             table = table_from(args)
             said: About = {"max_parents": args.max_parents, "constraints": known_from(args)}
             request = Request.about(table, kind, said, prior_from(args))
             mention_advice(request, "best", run, quiet=args.quiet)
-            found = bootstrap_of(request, args.n, args.seed, run, executor=executor)
+            found = bootstrap_of(request, args.k, args.seed, run, executor=executor)
     except OutOfTime as stopped:
-        mention(str(stopped).replace("time_limit", "--time-limit"))  # it begins with the command
+        mention(str(stopped))  # it begins with the command
         return Exit.STOPPED
     except Interrupted as stopped:
         if not isinstance(stopped.answer, BootstrapFrequencies):
@@ -130,9 +88,28 @@ def _text(found: BootstrapFrequencies, table: Table, args: Namespace) -> str:
 
 COMMAND = Command(
     name="bootstrap",
-    usage="topdag bootstrap FILE [-n N] [--seed S] [--processes N | --cluster ADDRESS] [options]",
-    page=PAGE,
-    ending=ENDING,
+    usage="topdag bootstrap FILE [-k N] [--seed S] [--processes N | --cluster ADDRESS] [options]",
+    page="""\
+Draws N tables from the rows of FILE, each with as many rows, with replacement; finds the best
+network of each, proved, and prints in which share of them each edge is, most frequent first, with
+an interval for what infinitely many draws would give. An edge that is turned either way in the
+best class of a draw counts for both directions by the share of its networks; "either way" counts
+both.
+
+A frequency near 1 says that the edge does not hang on a few rows. It is no probability given the
+data: for that, up to 20 variables or so, see topdag edges.""",
+    ending=f"""\
+costs:
+  The table itself is searched first, and what was learned makes a draw take about half the time.
+  Draws are independent: --processes or --cluster have them worked on at once, with the same answer.
+
+examples:
+  topdag bootstrap alarm.csv --score bic --processes 4
+  topdag bootstrap alarm.csv --score bic -k 1000 --cluster tcp://10.0.0.1:8786 -o alarm.json
+
+Without -n {N_DRAWS} tables are drawn; the first draws of more with the same --seed are the same. When
+--time-limit or Ctrl-C comes first, the draws done by then are printed.
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=print_frequencies,

@@ -8,33 +8,15 @@ from typing import Any
 
 from topdag.answers.check import Check, check_claims, check_network
 from topdag.cli.command import Command, Exit, UsageError
-from topdag.cli.options import add_reading, add_score, kind_from, require_order, said_in, table_from
+from topdag.cli.options import add_reading, add_score, kind_from, network_source, require_order, said_in, table_from
 from topdag.cli.output import about_table, as_json, labelled, score_lines
 from topdag.cli.streams import say
 from topdag.cli.targets import add_json
 from topdag.data.table import Table
 from topdag.errors import FileError, NetworkError, ScoreError
-from topdag.io.networks import read_json
+from topdag.io.networks import Source, read_json
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict, kind_to_dict
-
-PAGE = """\
-Checks an answer that topdag best wrote with -o, or a network in JSON, against its table: that
-the network has no cycle, that each local score and the total agree with the data, and that bound
-and gap fit the score. Scores are added up anew, by formulas written straight from their
-definitions that share no arithmetic with the search. Prints "fine" or every disagreement.
-
-The table is read as it was for the answer, which says how, unless reading options say otherwise.
-The score is the one the file says; --score is needed only when it does not say.
-
-What this does not do: prove again that no other network scores more. Run topdag best for that."""
-
-ENDING = """\
-costs:
-  A pass over the rows for each variable; any number of variables that a table can have.
-
-example:
-  topdag best asia.csv -o best.json && topdag check best.json asia.csv"""
 
 CHECKED_FORMATS = ("topdag-answer", "topdag-network")
 
@@ -49,11 +31,12 @@ def add_options(parser: ArgumentParser) -> None:
 
 def check_answer(args: Namespace) -> Exit:
     require_order(args.answer, args.file, COMMAND.usage)
-    content = read_json(args.answer)
+    source = network_source(args.answer, args.file)
+    content = read_json(source)
     if content.get("format") not in CHECKED_FORMATS:
-        raise FileError(f"{args.answer}: this is neither an answer nor a network that topdag wrote")
-    kind = _kind(args, content)
-    table = table_from(args, kind, said=said_in(args.answer, content))
+        raise FileError(f"{source}: this is neither an answer nor a network that topdag wrote")
+    kind = _kind(args, source, content)
+    table = table_from(args, kind, said=said_in(source, content))
     try:
         network = _network(content)
     except NetworkError as error:
@@ -74,20 +57,20 @@ def _network(content: Mapping[str, Any]) -> Network:
     return Network.from_dict(content["network"])
 
 
-def _kind(args: Namespace, content: Mapping[str, Any]) -> ScoreKind:
+def _kind(args: Namespace, source: Source, content: Mapping[str, Any]) -> ScoreKind:
     """The score the file says, or else the one asked for; an error if they differ."""
-    said = _said_kind(args.answer, content)
+    said = _said_kind(source, content)
     asked = None if args.score is None and args.ess is None else kind_from(args)
     if said is None and asked is None:
-        raise UsageError(f"{args.answer} does not say which score it has; add --score: {', '.join(KINDS_BY_NAME)}")
+        raise UsageError(f"{source} does not say which score it has; add --score: {', '.join(KINDS_BY_NAME)}")
     if said is not None and asked is not None and said != asked:
-        raise FileError(f"{args.answer}: the score is {said}, not {asked}; leave out --score and --ess")
+        raise FileError(f"{source}: the score is {said}, not {asked}; leave out --score and --ess")
     kind = said or asked
     assert kind is not None
     return kind
 
 
-def _said_kind(path: str, content: Mapping[str, Any]) -> ScoreKind | None:
+def _said_kind(path: Source, content: Mapping[str, Any]) -> ScoreKind | None:
     said = content.get("kind")
     if not isinstance(said, dict | None):
         raise FileError(f"{path}: 'kind' is not a score: {said!r}")
@@ -114,8 +97,22 @@ def _report(args: Namespace, found: Check | None, problems: list[str], kind: Sco
 COMMAND = Command(
     name="check",
     usage="topdag check ANSWER TABLE [options]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Checks an answer that topdag best wrote with -o, or a network in JSON, against its table: that
+the network has no cycle, that each local score and the total agree with the data, and that bound
+and gap fit the score. Scores are added up anew, by formulas written straight from their
+definitions that share no arithmetic with the search. Prints "fine" or every disagreement.
+
+The table is read as it was for the answer, which says how, unless reading options say otherwise.
+The score is the one the file says; --score is needed only when it does not say.
+
+What this does not do: prove again that no other network scores more. Run topdag best for that.""",
+    ending="""\
+costs:
+  A pass over the rows for each variable; any number of variables that a table can have.
+
+example:
+  topdag best asia.csv -o best.json && topdag check best.json asia.csv""",
     exits=(Exit.FINE, Exit.FAILED, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=check_answer,

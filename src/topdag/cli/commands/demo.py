@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from topdag._util.run import Run
 from topdag.cli.command import Command, Exit
 from topdag.cli.commands.best import answer_and_exit
-from topdag.cli.output import answer_text, labelled, table_in_words, write_text
+from topdag.cli.output import answer_text, as_csv, labelled, table_in_words, write_text
 from topdag.cli.streams import say
 from topdag.cli.targets import add_output, target
 from topdag.cli.values import whole
@@ -19,21 +17,6 @@ from topdag.networks.example import example_network, example_table
 from topdag.networks.network import Network
 from topdag.questions.request import Request
 from topdag.scoring.kinds.discrete import BDeu
-
-PAGE = """\
-Samples a table from the chest clinic network, a classic of 8 variables also known as Asia, finds
-the best network for it, and compares that with the one the rows were drawn from."""
-
-ENDING = """\
-What is proved is that no network scores more on these rows. That need not be the network they were
-drawn from: few rows do not pay for every edge, and networks that state the same independences
-score the same, so that data cannot tell the direction of some edges.
-
-costs:
-  About a second.
-
-example:
-  topdag demo --rows 5000 -o asia.csv"""
 
 WHY_NOT_THE_SAME = """\
 The data need not recover that network. The best network is the one that scores most on these rows:
@@ -87,20 +70,26 @@ def shown_edges(edges: Iterable[tuple[str, str]]) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """A header and every row as often as it occurs."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.names)
-    for row, count in table.rows():
-        writer.writerows([row] * count)
-    return text.getvalue()
+    """Every row as often as it occurs."""
+    return as_csv(table.names, (row for row, count in table.rows() for _ in range(count)))
 
 
 COMMAND = Command(
     name="demo",
     usage="topdag demo [--rows N] [--seed N] [-o OUT]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Samples a table from the chest clinic network, a classic of 8 variables also known as Asia, finds
+the best network for it, and compares that with the one the rows were drawn from.""",
+    ending="""\
+What is proved is that no network scores more on these rows. That need not be the network they were
+drawn from: few rows do not pay for every edge, and networks that state the same independences
+score the same, so that data cannot tell the direction of some edges.
+
+costs:
+  About a second.
+
+example:
+  topdag demo --rows 5000 -o asia.csv""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=show_demo,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
@@ -13,63 +11,22 @@ from topdag.answers.lists import NetworkList
 from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
-from topdag.cli.constraint_options import add_constraints
-from topdag.cli.options import (
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-    request_from,
-    require_all_families,
-    run_from,
-)
-from topdag.cli.output import about_table, as_json, labelled, progress_line, write_text
+from topdag.cli.options import add_asked, request_from, require_all_families, running
+from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
-from topdag.cli.values import number, seconds, whole
+from topdag.cli.values import number, whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
 from topdag.questions.effects import MOST_DRAWS, WantedEffects, effects_of, effects_of_list, require_effects
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Request
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import MOST_SEEDS, Request
 from topdag.questions.sums import asked
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 EFFECT_SUFFIXES = (".csv", ".json", ".png", ".pdf")
 EFFECTS_SHOWN = 20
-PAGE = f"""\
-Prints what would follow if a variable were set by hand (not: observed), the largest effect first. In
-each network the parents of the cause are adjusted for, and the networks are averaged, each by how well
-it fits: all of them, or with -k the K best.
-
-effect: among states, how much more probable the outcome's states become that the last column names;
-among numbers, by how much the mean of the outcome grows when the cause is set one higher. lower, upper:
-between them lie 95% of the draws (--level). no effect: in such a share of the networks, by weight, no
-path leads from the cause to the outcome. supported: for this share of the cases the table has rows with
-both states of the cause; for the others there is nothing but a guess.
-
-Read this first: the numbers are effects only if whatever led both to a cause and to an outcome is itself
-a column of the table. If it is not (say, sicker patients got the treatment more often, and how sick they
-were is not in the table), they are wrong, however narrow the intervals. The table cannot show whether
-this holds.
-
-{ABOUT_PRIORS}"""
-
-ENDING = """\
-costs:
-  Those of topdag paths, and then a fifth of a millisecond for each parent set and each 1,000 different
-  rows; intervals about as much again. On two cores 8 variables take half a second, 17 some seconds, 20
-  a minute. Beyond some 20 variables say -k. When --time-limit comes first nothing is printed.
-
-examples:
-  topdag effects asia.csv --cause smoke
-  topdag effects asia.csv --cause smoke --outcome lung --outcome bronc -o effects.csv
-  topdag effects wide.csv --score bic -k 1000 -o effects.pdf
-
--o writes all effects (.csv, .json) or draws the largest (.png, .pdf)."""
 
 
 def part(text: str) -> float:
@@ -81,7 +38,6 @@ def part(text: str) -> float:
 
 def add_options(parser: ArgumentParser) -> None:
     usual = WantedEffects()
-    parser.add_argument("file", metavar="FILE", help="a table, or an .npz file of scores, which holds its table")
     several = "may be repeated; default: every variable"
     parser.add_argument("--cause", action="append", metavar="NAME", help=f"what would be set; {several}")
     parser.add_argument("--outcome", action="append", metavar="NAME", help=f"what would follow; {several}")
@@ -102,14 +58,8 @@ def add_options(parser: ArgumentParser) -> None:
         "--level", type=part, default=usual.level, metavar="P", help=f"of the intervals; default {usual.level:g}"
     )
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="of draws; default 0")
-    add_prior(parser)
-    add_max_parents(parser)
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
-    parser.set_defaults(keep=None)  # only .npz files hold a table beside scores, and they know what they keep
-    add_constraints(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=False)
+    file = "a table, or an .npz file of scores, which holds its table"  # and knows what it keeps
+    add_asked(parser, in_time="give up after S seconds", file=file, keep=False)
     group = parser.add_argument_group("output")
     add_output(group, ".csv or .json (all effects), .png or .pdf (a picture of the largest)")
     group.add_argument(
@@ -123,8 +73,7 @@ def effects(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, EFFECT_SUFFIXES, (args.file,))
     wanted = WantedEffects(_names(args.cause), _names(args.outcome), args.share, args.draws, args.level, args.seed)
     try:
-        with progress_line(quiet=args.quiet) as on_progress:
-            run = run_from(args, on_progress)
+        with running(args) as run:
             request = request_from(args)
             require_effects(request, wanted)
             if request.scores is not None and args.k is None:
@@ -157,11 +106,7 @@ def _write(to: Path, found: CausalEffects, most: int) -> None:
     if to.suffix.lower() == ".json":
         write_text(to, as_json(found.to_dict()) + "\n")
     elif to.suffix.lower() == ".csv":
-        text = io.StringIO()
-        rows = csv.DictWriter(text, EFFECT_COLUMNS, lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(found.to_dicts())
-        write_text(to, text.getvalue())
+        write_text(to, as_csv(EFFECT_COLUMNS, (list(row.values()) for row in found.to_dicts())))
     else:
         from topdag._util.atomic_write import write_as_named
         from topdag.networks.drawing.plots import saved
@@ -197,8 +142,35 @@ def _said(found: CausalEffects) -> list[str]:
 COMMAND = Command(
     name="effects",
     usage="topdag effects FILE [--cause NAME] [--outcome NAME] [-k K] [options]",
-    page=PAGE,
-    ending=ENDING,
+    page=f"""\
+Prints what would follow if a variable were set by hand (not: observed), the largest effect first. In
+each network the parents of the cause are adjusted for, and the networks are averaged, each by how well
+it fits: all of them, or with -k the K best.
+
+effect: among states, how much more probable the outcome's states become that the last column names;
+among numbers, by how much the mean of the outcome grows when the cause is set one higher. lower, upper:
+between them lie 95% of the draws (--level). no effect: in such a share of the networks, by weight, no
+path leads from the cause to the outcome. supported: for this share of the cases the table has rows with
+both states of the cause; for the others there is nothing but a guess.
+
+Read this first: the numbers are effects only if whatever led both to a cause and to an outcome is itself
+a column of the table. If it is not (say, sicker patients got the treatment more often, and how sick they
+were is not in the table), they are wrong, however narrow the intervals. The table cannot show whether
+this holds.
+
+{ABOUT_PRIORS}""",
+    ending="""\
+costs:
+  Those of topdag paths, and then a fifth of a millisecond for each parent set and each 1,000 different
+  rows; intervals about as much again. On two cores 8 variables take half a second, 17 some seconds, 20
+  a minute. Beyond some 20 variables say -k. When --time-limit comes first nothing is printed.
+
+examples:
+  topdag effects asia.csv --cause smoke
+  topdag effects asia.csv --cause smoke --outcome lung --outcome bronc -o effects.csv
+  topdag effects wide.csv --score bic -k 1000 -o effects.pdf
+
+-o writes all effects (.csv, .json) or draws the largest (.png, .pdf).""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=effects,

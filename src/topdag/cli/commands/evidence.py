@@ -2,65 +2,35 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from functools import partial
 from typing import Any
 
 from topdag._util.run import Run
-from topdag.cli.averaging import (
-    ABOUT_FILES,
-    ABOUT_PRIORS,
-    COSTS,
-    add_averaging,
-    ask_all,
-    limits,
-)
+from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, ask_all
 from topdag.cli.command import Command, Exit
 from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import say
-from topdag.knowledge.priors import Prior
-from topdag.questions.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
-from topdag.scoring.scores import Scores
-
-PAGE = f"""\
-Prints the evidence: the natural log of the sum, over all networks, of exp(score), each network with
-weight one or that of --prior; and beside it the same under the prior that sums to one. The
-probability of a network given the data is exp(its score + log weight - evidence).
-
-{ABOUT_PRIORS}
-
-{ABOUT_FILES}"""
-
-ENDING = f"""\
-{COSTS}
-
-examples:
-  topdag evidence asia.csv
-  topdag evidence asia.csv --prior fair --json
-
-The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
-
-
-def add_options(parser: ArgumentParser) -> None:
-    add_averaging(parser, pairs=False)
+from topdag.questions.request import Request
+from topdag.questions.sums import TOTAL, UNIFORM, log_total, scored_for, without_data
 
 
 def print_evidence(args: Namespace) -> Exit:
-    asked, code = ask_all(args, lambda scores, prior, run: (scores.table, _evidence(scores, prior, run)), TOTAL)
-    if asked is None:
-        return code
-    table, found = asked
+    found, table = ask_all(args, TOTAL, _evidence)
+    if found is None:
+        return Exit.STOPPED
     if args.json:
         say(as_json(found))
     elif args.quiet:
         say(f"{found['log_evidence']:.6f}")
     else:
         say("\n".join([*_lines(found), *about_table(table, found["notes"])]))
-    return code
+    return Exit.FINE
 
 
-def _evidence(scores: Scores, prior: Prior | None, run: Run) -> dict[str, Any]:
-    value = log_evidence(scores, prior=prior, **limits(run))
-    total = log_prior_total(scores, prior=prior, **limits(run))
+def _evidence(request: Request, run: Run) -> dict[str, Any]:
+    prior, scores = request.prior, scored_for(request, TOTAL, run)
+    value, total = log_total(scores, prior, run), log_total(without_data(scores, run), prior, run)
     return {
         "format": "topdag-evidence",
         "version": 1,
@@ -86,10 +56,24 @@ def _lines(found: dict[str, Any]) -> list[str]:
 COMMAND = Command(
     name="evidence",
     usage="topdag evidence FILE [--prior NAME] [options]",
-    page=PAGE,
-    ending=ENDING,
+    page=f"""\
+Prints the evidence: the natural log of the sum, over all networks, of exp(score), each network with
+weight one or that of --prior; and beside it the same under the prior that sums to one. The
+probability of a network given the data is exp(its score + log weight - evidence).
+
+{ABOUT_PRIORS}
+
+{ABOUT_FILES}""",
+    ending=f"""\
+{COSTS}
+
+examples:
+  topdag evidence asia.csv
+  topdag evidence asia.csv --prior fair --json
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
-    add_options=add_options,
+    add_options=partial(add_averaging, pairs=False),
     run=print_evidence,
     partial=False,
 )

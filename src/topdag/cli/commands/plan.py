@@ -15,22 +15,6 @@ from topdag.cli.values import size_in_bytes
 from topdag.questions.plan import QUESTIONS, plan
 from topdag.scoring.kinds.discrete import kind_to_dict
 
-PAGE = """\
-Says which engine would answer, why, and roughly what time and memory it would take, without doing
-it; and what to change where it would not fit."""
-
-ENDING = """\
-Nothing is proved here: times are guesses from measurements on two cores (docs/guides/large_tables.md), memory is
-what the tables take. A search on listed families takes what the data make it take: scoring and
-memory are told as the most they can be; give it a --time-limit.
-
-costs:
-  Reading the table.
-
-example:
-  topdag plan survey.csv --score bic
-  topdag plan survey.csv --question edges"""
-
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
@@ -67,8 +51,20 @@ def show_plan(args: Namespace) -> Exit:
 COMMAND = Command(
     name="plan",
     usage="topdag plan TABLE [options]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Says which engine would answer, why, and roughly what time and memory it would take, without doing
+it; and what to change where it would not fit.""",
+    ending="""\
+Nothing is proved here: times are guesses from measurements on two cores (docs/guides/large_tables.md), memory is
+what the tables take. A search on listed families takes what the data make it take: scoring and
+memory are told as the most they can be; give it a --time-limit.
+
+costs:
+  Reading the table.
+
+example:
+  topdag plan survey.csv --score bic
+  topdag plan survey.csv --question edges""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.NO_READER),
     add_options=add_options,
     run=show_plan,

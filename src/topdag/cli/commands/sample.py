@@ -2,83 +2,34 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from topdag._util.run import shown_bytes
 from topdag.answers.samples import NetworkSample
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
-from topdag.cli.constraint_options import add_constraints
-from topdag.cli.options import (
-    add_keep,
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-    prior_from,
-    request_from,
-    require_all_families,
-    run_from,
-)
-from topdag.cli.output import about_table, as_json, labelled, progress_line, write_text
+from topdag.cli.options import add_asked, request_from, require_all_families, running
+from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
-from topdag.cli.values import seconds, whole
+from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
-from topdag.questions.request import Request
-from topdag.questions.sampling import MOST_SEEDS, sample_of
+from topdag.questions.request import MOST_SEEDS
+from topdag.questions.sampling import sample_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 SAMPLE_SUFFIXES = (".csv", ".json")
 SAMPLES_SHOWN = 20
 
-PAGE = """\
-Draws N networks from the posterior, independent of each other, each with exactly its probability,
-and prints how often they have each edge: an estimate of the edge's posterior probability, with its
-standard error. There is no chain that must first settle.
-
-FILE is a table, or a file of scores with all families: a .npz written with --keep all; for a .jkl or
-.pss file that was never pruned say so with --keep all.
-
---prior says what is thought before the data: uniform, all networks alike; fair, every number of
-parents alike, then every parent set of this size; order-modular, every order alike, so that a
-network counts once for each order that agrees with it. The answers differ."""
-
-ENDING = """\
-costs:
-  With n variables tables take 36*n*2^(n-1) bytes and, but for order-modular, time like 3^n: 17
-  variables a second or two, 20 half a minute, 22 five minutes; then a million samples some ten
-  seconds and 8*n bytes each. Order-modular takes time like n*2^n.
-  With --time-limit, when it comes first, nothing is printed: the samples that end first are not
-  typical. The first samples of a longer run with the same seed are the same.
-
-examples:
-  topdag sample asia.csv -k 10000 --seed 7
-  topdag sample asia.csv -k 10000 --prior order-modular -o networks.csv
-
--o writes the different networks, the most frequent first, with how often each was drawn."""
-
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     parser.add_argument("-k", type=whole(0, MOST_IN_A_LIST), default=1000, metavar="N", help="how many; default 1000")
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="default 0")
-    add_prior(parser)
-    add_max_parents(parser)
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds, all included")
-    add_keep(parser)
-    add_constraints(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=False)
+    add_asked(parser, in_time="give up after S seconds, all included")
     group = parser.add_argument_group("output")
     add_output(group, f"{' or '.join(SAMPLE_SUFFIXES)} (the networks)")
     group.add_argument(
@@ -91,14 +42,15 @@ def add_options(parser: ArgumentParser) -> None:
 def sample(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, SAMPLE_SUFFIXES, (args.file,))
     try:
-        with progress_line(quiet=args.quiet) as on_progress:
-            run = run_from(args, on_progress)
-            asked = _asked(args)
+        with running(args) as run:
+            asked = request_from(args)
+            if asked.scores is not None:
+                require_all_families(asked.scores, args.file, "samples")
             run.timed("reading", 0.0)
-            mention_advice(replace(asked, prior=prior_from(args)), "sample", run, quiet=args.quiet)
-            drawn = sample_of(asked, args.k, args.seed, prior_from(args), run)
+            mention_advice(asked, "sample", run, quiet=args.quiet)
+            drawn = sample_of(asked, args.k, args.seed, run)
     except OutOfTime as stopped:
-        mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")
+        mention(f"topdag: {stopped}")
         return Exit.STOPPED
     try:
         if to is not None:
@@ -106,13 +58,6 @@ def sample(args: Namespace) -> Exit:
     finally:  # a full disk must not cost the answer
         say(as_json(_content(drawn, args.prior)) if args.json else _text(drawn, args, asked.table))
     return Exit.FINE
-
-
-def _asked(args: Namespace) -> Request:
-    request = replace(request_from(args), prior=None)
-    if request.scores is not None:
-        require_all_families(request.scores, args.file, "samples")
-    return request
 
 
 def _content(drawn: NetworkSample, prior: str) -> dict[str, Any]:
@@ -147,12 +92,11 @@ def _json_of(drawn: NetworkSample, prior: str) -> str:
 
 
 def _csv_of(drawn: NetworkSample) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["count", "score", *(f"parents of {name}" for name in drawn.names)])
-    for network, count in drawn.distinct():
-        rows.writerow([count, repr(network.score), *(", ".join(network.parents[name]) for name in drawn.names)])
-    return text.getvalue()
+    rows = (
+        [count, repr(network.score), *(", ".join(network.parents[name]) for name in drawn.names)]
+        for network, count in drawn.distinct()
+    )
+    return as_csv(["count", "score", *(f"parents of {name}" for name in drawn.names)], rows)
 
 
 def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
@@ -183,8 +127,30 @@ def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
 COMMAND = Command(
     name="sample",
     usage="topdag sample FILE [-k N] [--seed S] [--prior P] [-o OUT] [options]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Draws N networks from the posterior, independent of each other, each with exactly its probability,
+and prints how often they have each edge: an estimate of the edge's posterior probability, with its
+standard error. There is no chain that must first settle.
+
+FILE is a table, or a file of scores with all families: a .npz written with --keep all; for a .jkl or
+.pss file that was never pruned say so with --keep all.
+
+--prior says what is thought before the data: uniform, all networks alike; fair, every number of
+parents alike, then every parent set of this size; order-modular, every order alike, so that a
+network counts once for each order that agrees with it. The answers differ.""",
+    ending="""\
+costs:
+  With n variables tables take 36*n*2^(n-1) bytes and, but for order-modular, time like 3^n: 17
+  variables a second or two, 20 half a minute, 22 five minutes; then a million samples some ten
+  seconds and 8*n bytes each. Order-modular takes time like n*2^n.
+  With --time-limit, when it comes first, nothing is printed: the samples that end first are not
+  typical. The first samples of a longer run with the same seed are the same.
+
+examples:
+  topdag sample asia.csv -k 10000 --seed 7
+  topdag sample asia.csv -k 10000 --prior order-modular -o networks.csv
+
+-o writes the different networks, the most frequent first, with how often each was drawn.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=sample,

@@ -20,6 +20,7 @@ from topdag.cli.options import (
     executor_from,
     is_score_file,
     kind_from,
+    network_source,
     refuse,
     said_about,
     table_from,
@@ -39,32 +40,6 @@ from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 from topdag.search.lattice import most_held
-
-PAGE = """\
-Scores families of a table: a family is a variable with its parents.
-
-With -o it scores all families and writes them to a file that topdag best and other programs read:
-.jkl (GOBNILP), .pss (URLearning), both also with .gz, or .npz, which keeps everything, the table
-included; .jkl and .pss do not say what they were kept for and are read back as for the best
-network. With --family or --network it prints the local scores of just these, from tables of any
-size; --family takes the child first, then its parents."""
-
-ENDING = """\
-costs:
-  -o takes time like n*2^n for n variables and at least 8*2^n bytes; with bic, aic
-  or a small --max-parents, beyond 20 variables, only as much as the families that can matter. With
-  --keep all, .jkl and .pss files have up to n*2^(n-1) lines (20 variables: 10 million); .npz files
-  8*2^n bytes (bds: 8*n*2^(n-1)). --processes and --cluster share the counting where families are
-  listed (up to 64 variables), with the same scores; tables over all sets are counted here.
-
-examples:
-  topdag score asia.csv --score bic -o asia.jkl
-  topdag score asia.csv --family lung smoke asia
-  topdag score asia.csv --network best.json
-
-No network is printed here, so nothing is proved; --keep best, within(FACTOR) and kbest(K) drop only
-families that provably no such network needs. kbest(K) searches the K best (of classes, where the
-score allows it) to know, and takes time and memory as topdag list does."""
 
 ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads", "processes", "cluster", *ABOUT_CONSTRAINTS)
 
@@ -88,7 +63,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_constraints(parser)
     add_score(parser)
     add_reading(parser)
-    add_limits(parser, with_time=False)
+    add_limits(parser)
     add_json(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes about the table")
 
@@ -100,9 +75,11 @@ def score_table(args: Namespace) -> Exit:
     if args.output is not None:
         return _score_all(args, kind)
     refuse(args, ONLY_FOR_FILES, "this goes with -o")
-    network = None if args.network is None else read_network(args.network)
-    table = table_from(args, said=said_about(args.network))
+    source = None if args.network is None else network_source(args.network, args.file)
+    network = None if source is None else read_network(source)
+    table = table_from(args, said=None if source is None else said_about(source))
     notes = (*table.notes, *kind.notes_on(table))
+    kind.require_columns(table)
     scored = _of_family(table, kind, args.family) if network is None else _of_network(table, kind, network)
     if args.json:
         values = {"parents": scored.parents, "local_scores": scored.local_scores, "score": scored.score}
@@ -179,7 +156,8 @@ def _of_network(table: Table, kind: ScoreKind, network: Network) -> _ScoredGraph
         raise FileError(f"The network and the table have different variables: {', '.join(different)}.")
     values = {name: _local(table, kind, name, *network.parents[name]) for name in network.names}
     total = math.fsum(values.values())
-    text = "\n".join([network_text(Network(network.names, network.parents, values)), *score_lines(total, kind)])
+    scored = Network(network.names, network.parents, values, kind_for(table, kind).tells_apart(table))
+    text = "\n".join([network_text(scored), *score_lines(total, kind)])
     return _ScoredGraph({name: list(network.parents[name]) for name in network.names}, values, total, text)
 
 
@@ -193,8 +171,30 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
 COMMAND = Command(
     name="score",
     usage="topdag score TABLE (-o OUT | --family CHILD [PARENT ...] | --network NET) [options]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Scores families of a table: a family is a variable with its parents.
+
+With -o it scores all families and writes them to a file that topdag best and other programs read:
+.jkl (GOBNILP), .pss (URLearning), both also with .gz, or .npz, which keeps everything, the table
+included; .jkl and .pss do not say what they were kept for and are read back as for the best
+network. With --family or --network it prints the local scores of just these, from tables of any
+size; --family takes the child first, then its parents.""",
+    ending="""\
+costs:
+  -o takes time like n*2^n for n variables and at least 8*2^n bytes; with bic, aic
+  or a small --max-parents, beyond 20 variables, only as much as the families that can matter. With
+  --keep all, .jkl and .pss files have up to n*2^(n-1) lines (20 variables: 10 million); .npz files
+  8*2^n bytes (bds: 8*n*2^(n-1)). --processes and --cluster share the counting where families are
+  listed (up to 64 variables), with the same scores; tables over all sets are counted here.
+
+examples:
+  topdag score asia.csv --score bic -o asia.jkl
+  topdag score asia.csv --family lung smoke asia
+  topdag score asia.csv --network best.json
+
+No network is printed here, so nothing is proved; --keep best, within(FACTOR) and kbest(K) drop only
+families that provably no such network needs. kbest(K) searches the K best (of classes, where the
+score allows it) to know, and takes time and memory as topdag list does.""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=score_table,

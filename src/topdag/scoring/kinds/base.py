@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topdag._core import CodedTable
+from topdag._util.options import worded
 from topdag.data.columns import continuous_scores
+from topdag.errors import ScoreError
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -18,11 +20,13 @@ if TYPE_CHECKING:
 class ScoreKind:
     """A decomposable score. ``score_equivalent``: networks with the same independences score the same; ``numbers``: the
     columns that are numbers to it, as ``continuous=`` says it when a table is made; None: every column has states;
-    ``constraints``: what it knows of probabilities."""
+    ``constraints``: what it knows of probabilities; ``is_likelihood``: exp(score) weighs networks against each
+    other."""
 
     score_equivalent: bool = True
     numbers: str | None = None
     constraints: tuple[ParameterConstraint, ...] = ()
+    is_likelihood: bool = True
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         """The local score of column ``x`` with these parent columns, in full precision."""
@@ -35,6 +39,21 @@ class ScoreKind:
     def require_columns(self, table: Table) -> None:
         """Raises ScoreError where this score is not for such columns."""
         table.require_states(repr(self), f"score with {continuous_scores()}")
+        table.require_complete(repr(self))
+
+    def require_likelihood(self, asked_by: str) -> None:
+        """Raises ScoreError where networks cannot be weighed by this score."""
+        if not self.is_likelihood:
+            raise ScoreError(
+                f"{asked_by} would weigh networks by exp(score), and {self!r} is no likelihood: every family has an "
+                f"average of its own, over other rows. It finds the best networks; how sure their edges are tells "
+                f"{worded('bootstrap()', 'topdag bootstrap')}."
+            )
+
+    def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        """Sets of variables such that an edge with one end in one of them can point one way only, or is told by
+        experiments: ``Network.told_apart``."""
+        return ()
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""
@@ -53,4 +72,6 @@ def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:
         codes, arities = np.ascontiguousarray(codes[list(columns)]), arities[list(columns)]
     if not arities.all():
         table.require_states("Counting")
+    if (codes.max(axis=1, initial=0) == arities).any():
+        table.require_complete("Counting")
     return CodedTable(codes, arities.tolist(), table.weights)

@@ -184,6 +184,7 @@ def constrained_fit(network: Network, table: Table, constraints: Sequence[Parame
     """
     require_known(network.names, table.names)
     table.require_states("constrained_fit")
+    table.require_complete("constrained_fit")
     known = knowledge_of(checked_constraints(constraints), table)
     for child in known.values():
         _require_parents(network, table, child)

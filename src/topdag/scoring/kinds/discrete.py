@@ -20,6 +20,7 @@ from topdag.networks.checks import check_ess
 from topdag.networks.fitted import FittedNetwork
 from topdag.scoring.kinds.base import ScoreKind, coded
 from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
+from topdag.scoring.kinds.node_average import NAL
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -29,6 +30,7 @@ __all__ = [
     "BIC",
     "K2",
     "KINDS_BY_NAME",
+    "NAL",
     "BDe",
     "BDeu",
     "BDs",
@@ -84,7 +86,7 @@ class BIC(SetScore):
     score_equivalent = True
 
     def joint(self, n_rows: int) -> SetFormula:
-        return _penalised(math.log(n_rows) / 2)
+        return penalised(math.log(n_rows) / 2)
 
     def least_penalty(self, n_rows: int, arity: int) -> float:
         return math.log(n_rows) / 2 * (arity - 1)
@@ -97,7 +99,7 @@ class AIC(SetScore):
     score_equivalent = True
 
     def joint(self, n_rows: int) -> SetFormula:
-        return _penalised(1.0)
+        return penalised(1.0)
 
     def least_penalty(self, n_rows: int, arity: int) -> float:
         return float(arity - 1)
@@ -237,6 +239,7 @@ class CustomScore(ScoreKind):
             raise ScoreError("CustomScore needs a function of one family that returns its local score.")
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
+        table.require_complete("CustomScore")
         family = family_of(table, x, parents)
         try:
             value = float(self.function(family))
@@ -251,20 +254,22 @@ class CustomScore(ScoreKind):
 
 
 def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
-    """The counts of one family, parent states in a fixed order."""
+    """The counts of one family over the rows that are complete in it, parent states in a fixed order."""
     if not table.arities[[x, *parents]].all():
         table.require_states("Counting")
-    key = np.zeros(table.n_distinct, dtype=np.int64)
+    known = ~table.is_missing[[x, *parents]].any(axis=0)
+    codes = table.codes[:, known]
+    key = np.zeros(codes.shape[1], dtype=np.int64)
     for v in parents:
-        _, key = np.unique(key * int(table.arities[v]) + table.codes[v], return_inverse=True)
+        _, key = np.unique(key * int(table.arities[v]) + codes[v], return_inverse=True)
     _, key = np.unique(key, return_inverse=True)
-    counts = np.zeros((int(key.max()) + 1, int(table.arities[x])), dtype=np.int64)
-    np.add.at(counts, (key, table.codes[x]), table.weights)
+    counts = np.zeros((int(key.max(initial=-1)) + 1, int(table.arities[x])), dtype=np.int64)
+    np.add.at(counts, (key, codes[x]), table.weights[known])
     parent_states = math.prod(int(table.arities[v]) for v in parents)
     return Family(table.names[x], tuple(table.names[v] for v in parents), counts, parent_states, table.n_rows)
 
 
-def _penalised(weight: float) -> SetFormula:
+def penalised(weight: float) -> SetFormula:
     return SetFormula(CellKind.N_LOG_N, penalty=Penalty.PER_CELL, penalty_weight=weight)
 
 
@@ -273,7 +278,7 @@ def _shown(family: Family) -> str:
 
 
 KINDS_BY_NAME: dict[str, type[ScoreKind]] = {
-    **{kind.__name__.lower(): kind for kind in (BDeu, BIC, AIC, K2, fNML, qNML, BDs, BGe)},
+    **{kind.__name__.lower(): kind for kind in (BDeu, BIC, AIC, K2, fNML, qNML, BDs, NAL, BGe)},
     "gaussian-bic": GaussianBIC,
     "gaussian-aic": GaussianAIC,
     "mixed-bic": MixedBIC,

@@ -235,9 +235,11 @@ class BGe(GaussianScore):
         names = [name for name, is_odd in zip(table.names, odd, strict=True) if is_odd]
         mean = f"{self.mean:g}" if isinstance(self.mean, float) else "those given"
         variances = " and variances near 1" if self.precision is None else ""
+        given = worded(" or give mean= and precision=", "")
         return (
             f"BGe: the prior expects means near {mean}{variances}; {listing(names)} "
-            f"{'is' if len(names) == 1 else 'are'} far from that. Standardise them, or give mean= and precision=.",
+            f"{'is' if len(names) == 1 else 'are'} far from that. Standardise them{given}; or score with "
+            f"{worded('GaussianBIC()', '--score gaussian-bic')}, which finds the same network on any scale.",
         )
 
     def degenerate(self, table: Table, columns: Sequence[int]) -> ScoreError:
@@ -264,7 +266,11 @@ class MixedBIC(ScoreKind):
         return math.log(n_rows) / 2
 
     def require_columns(self, table: Table) -> None:
-        """Any column will do."""
+        """Any column will do, if it is complete."""
+        table.require_complete(repr(self))
+
+    def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        return (table.continuous,) if 0 < len(table.continuous) < table.n_variables else ()
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         discrete = [v for v in sorted(parents) if table.states[v]]

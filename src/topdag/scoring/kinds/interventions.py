@@ -27,12 +27,19 @@ class WhereNotSet(ScoreKind):
     def numbers(self) -> str | None:  # type: ignore[override]
         return self.base.numbers
 
+    @property
+    def is_likelihood(self) -> bool:  # type: ignore[override]
+        return self.base.is_likelihood
+
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         return self.base.local(table.rows_telling_of(x), x, parents)
 
     def least_penalty(self, n_rows: int, arity: int) -> float:
         """Fewer rows can have a larger likelihood, so the likelihood of all rows bounds nothing."""
         return -math.inf
+
+    def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        return (*self.base.tells_apart(table), *table.experiments)
 
     def require_columns(self, table: Table) -> None:
         self.base.require_columns(table)

@@ -16,16 +16,17 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks
 from topdag._util.bitsets import bits, has_member, is_acyclic, masks_in
 from topdag._util.run import Run
-from topdag._util.stop import Stop
-from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp, most_held
+from topdag._util.stop import Stop, TimeIsUp
+from topdag.search.branch_and_cut import PartSearch, Relaxed, most_held
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
-from topdag.search.stores import ListStore, candidates_from
+from topdag.search.stores import ListStore
 
 REWARD_OF_AN_EDGE = 100.0
 """For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
@@ -178,7 +179,7 @@ class PartitionSearch(PartSearch):
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
             prices[self._joining(edge)] -= REWARD_OF_AN_EDGE
-        candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
+        candidates = _core.Candidates(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         return () if cost == math.inf else tuple(masks)
 

@@ -1,0 +1,284 @@
+// cuts.cpp: cluster cuts, bounds of multipliers, local search over orders, and flow along paths.
+#include "binding.h"
+#include "bitset_arrays.h"
+#include "candidates.h"
+#include "cuts/clusters.h"
+#include "cuts/cut_pool.h"
+#include "cuts/order_climbing.h"
+#include "cuts/path_flow.h"
+
+namespace topdag {
+
+namespace {
+
+using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using FlagsInOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Whole = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using WholeOut = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+using SizesOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+using ClustersOut = std::pair<SetsOut, SizesOut>;
+using NetworkOut = std::pair<double, std::vector<nb::int_>>;
+
+template <class Array>
+auto span_of(const Array& array) {
+    return std::span(array.data(), array.shape(0));
+}
+
+ListedFamilies checked_families(const Offsets& offsets, const SetsIn& parents) {
+    require(offsets.shape(0) <= std::numeric_limits<std::uint16_t>::max(), "too many variables");
+    check_families(static_cast<int>(offsets.shape(0)) - 1, offsets, parents);
+    const std::span<const std::int64_t> given = span_of(offsets);
+    return {{given.begin(), given.end()}, parents.data(), static_cast<int>(words_each(parents))};
+}
+
+Variables members_in(const std::uint64_t* words, std::size_t n_words, int n) {
+    Variables members;
+    for (std::size_t w = 0; w < n_words; ++w)
+        for (VarSet rest = words[w]; rest != 0; rest &= rest - 1)
+            members.push_back(static_cast<int>(64 * w) + first_of(rest));
+    require(members.empty() || members.back() < n, "no such variable");
+    return members;
+}
+
+Words words_of(const Variables& members, int n) {
+    Words words(static_cast<std::size_t>(words_for(n)), 0);
+    for (const int v : members) words[v / 64] |= only(v % 64);
+    return words;
+}
+
+std::vector<Cluster> checked_clusters(const ListedFamilies& families, const SetsIn& members, const Whole& ks) {
+    require(members.shape(0) == ks.shape(0), "sizes differ");
+    const std::size_t words = words_each(members);
+    std::vector<Cluster> clusters;
+    for (std::size_t c = 0; c < ks.shape(0); ++c) {
+        Variables own = members_in(members.data() + c * words, words, families.n_variables());
+        require(ks.data()[c] >= 1 && ks.data()[c] <= static_cast<std::int64_t>(own.size()), "a cluster out of range");
+        clusters.push_back({std::move(own), static_cast<int>(ks.data()[c])});
+    }
+    return clusters;
+}
+
+ClustersOut give_clusters(const std::vector<Cluster>& clusters, int n) {
+    Words members;
+    std::vector<std::int64_t> ks;
+    for (const Cluster& cluster : clusters) {
+        const Words own = words_of(cluster.members, n);
+        members.insert(members.end(), own.begin(), own.end());
+        ks.push_back(cluster.k);
+    }
+    return {give_words(std::move(members), n), give(std::move(ks))};
+}
+
+Support checked_support(const ListedFamilies& families, const DoublesIn& weights) {
+    require(weights.shape(0) == families.size(), "sizes differ");
+    return support_of(families, span_of(weights));
+}
+
+ClustersOut separate(const ListedFamilies& families, const DoublesIn& weights, int most_k, std::size_t most_cuts,
+                     double least_violation, std::size_t most_steps) {
+    const Support support = checked_support(families, weights);
+    const SeparationOptions options{most_cuts, least_violation, most_k, most_steps};
+    nb::gil_scoped_release released;
+    std::vector<Cluster> found = grow_clusters(support, options);
+    for (int k = 1; k <= most_k && found.empty() && most_steps > 0; ++k) found = search_clusters(support, k, options);
+    nb::gil_scoped_acquire acquired;
+    return give_clusters(found, families.n_variables());
+}
+
+// Cuts with the families they are for kept alive.
+struct PyCuts {
+    nb::object kept;
+    const ListedFamilies& families;
+    CutPool pool;
+
+    explicit PyCuts(nb::object owner)
+        : kept(std::move(owner)), families(nb::cast<const ListedFamilies&>(kept)), pool(families) {}
+};
+
+// Entries of cuts from `first` on, for families marked and for the further family of each variable.
+std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts& cuts, std::size_t first, const Flags& marks) {
+    require(marks.shape(0) == cuts.families.size() + static_cast<std::size_t>(cuts.families.n_variables()),
+            "sizes differ");
+    std::vector<std::int32_t> rows, columns;
+    std::vector<double> values;
+    for (std::size_t c = first; c < cuts.pool.size(); ++c)
+        for (const Entry& entry : cuts.pool.row(c))
+            if (marks.data()[entry.family]) {
+                rows.push_back(static_cast<std::int32_t>(c));
+                columns.push_back(entry.family);
+                values.push_back(entry.coefficient);
+            }
+    return {give(std::move(rows)),
+            give(std::move(columns)),
+            give(std::move(values))};
+}
+
+std::pair<double, DoublesOut> bound_of(const PyCuts& cuts, const DoublesIn& costs, const Flags& allowed,
+                                       const DoublesIn& multipliers) {
+    require(costs.shape(0) == cuts.families.size() && allowed.shape(0) == cuts.families.size(), "sizes differ");
+    require(multipliers.shape(0) == cuts.pool.size(), "sizes differ");
+    ReducedCosts result = cuts.pool.reduced_costs(span_of(costs), span_of(allowed), span_of(multipliers));
+    return {result.bound, give(std::move(result.excess))};
+}
+
+std::size_t add_halves(PyCuts& cuts, const DoublesIn& weights, std::size_t most_cuts, double least_violation) {
+    require(weights.shape(0) == cuts.families.size(), "sizes differ");
+    nb::gil_scoped_release released;
+    std::vector<Cut> found = cuts.pool.violated_halves(span_of(weights), most_cuts, least_violation);
+    for (Cut& cut : found) cuts.pool.add(std::move(cut));
+    return found.size();
+}
+
+std::size_t add_local(PyCuts& cuts, const DoublesIn& weights, int most_members, std::size_t most_cuts,
+                      double least_violation) {
+    const Support support = checked_support(cuts.families, weights);
+    nb::gil_scoped_release released;
+    LocalCutOptions options;
+    options.most_members = most_members;
+    options.most_cuts = most_cuts;
+    options.least_violation = least_violation;
+    std::vector<LocalCut> found = local_cuts(support, options);
+    for (LocalCut& cut : found) cuts.pool.add({{}, {}, std::move(cut)});
+    return found.size();
+}
+
+DoublesOut limits_of(const PyCuts& cuts) {
+    std::vector<double> limits;
+    for (std::size_t c = 0; c < cuts.pool.size(); ++c) limits.push_back(cuts.pool.cut(c).limit());
+    return give(std::move(limits));
+}
+
+using PlainCut = std::pair<std::vector<std::pair<nb::int_, int>>, nb::int_>;
+
+PlainCut plain_cut(const PyCuts& cuts, std::size_t c) {
+    require(c < cuts.pool.size(), "no such cut");
+    const auto number = [n = cuts.families.n_variables()](const Variables& set) { return number_of_words(words_of(set, n)); };
+    PlainCut plain{{}, number(cuts.pool.cut(c).variables)};
+    for (const Cluster& cluster : cuts.pool.cut(c).clusters) plain.first.push_back({number(cluster.members), cluster.k});
+    return plain;
+}
+
+template <class Set>
+NetworkOut give_network(const OrderedNetworkOf<Set>& network) { return {network.cost, numbers_of(network.parents)}; }
+
+std::vector<FlowFamily> flow_families(int n, const Offsets& children, const SetsIn& parents, const DoublesIn& weights) {
+    require(children.shape(0) == parents.shape(0) && children.shape(0) == weights.shape(0), "sizes differ");
+    const std::size_t words = words_each(parents);
+    std::vector<FlowFamily> families;
+    for (std::size_t i = 0; i < children.shape(0); ++i) {
+        require(children(i) >= 0 && children(i) < n, "child");
+        families.push_back({static_cast<int>(children(i)), members_in(parents.data() + i * words, words, n), weights(i)});
+    }
+    return families;
+}
+
+}  // namespace
+
+void bind_relaxation(nb::module_& m) {
+    nb::class_<ListedFamilies>(m, "ClusterFamilies", "Families of each variable, for cluster cuts.")
+        .def(
+            "__init__",
+            [](ListedFamilies* self, const Offsets& offsets, const SetsIn& parents) {
+                new (self) ListedFamilies(checked_families(offsets, parents));
+            },
+            "offsets"_a, "parents"_a)
+        .def("separate", &separate, "weights"_a, "most_k"_a, "most_cuts"_a, "least_violation"_a, "most_steps"_a,
+             "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
+        .def(
+            "propagate",
+            [](const ListedFamilies& families, FlagsInOut allowed) {
+                require(allowed.shape(0) == families.size(), "sizes differ");
+                return propagate_orders(families, span_of(allowed));
+            },
+            "allowed"_a, "Forbids, in place, families at odds with orders that all others force; False: no network.");
+    nb::class_<PyCuts>(m, "Cuts", "Cuts of a linear program over families.")
+        .def(nb::init<nb::object>(), "families"_a)
+        .def("__len__", [](const PyCuts& cuts) { return cuts.pool.size(); })
+        .def("limits", &limits_of, "What the coefficients of a network's families add up to at least, for each cut.")
+        .def("__getitem__", &plain_cut, "cut"_a, "Its clusters (members, k), and the variables counted once more.")
+        .def(
+            "add_clusters",
+            [](PyCuts& cuts, const SetsIn& members, const Whole& ks) {
+                for (const Cluster& cluster : checked_clusters(cuts.families, members, ks))
+                    cuts.pool.add({{cluster}, {}, {}});
+            },
+            "members"_a, "ks"_a)
+        .def(
+            "add_clause",
+            [](PyCuts& cuts, const Flags& marks) {
+                require(marks.shape(0) == cuts.families.size(), "sizes differ");
+                cuts.pool.add_clause(span_of(marks));
+            },
+            "marks"_a, "Every network that is asked for has one of the marked families.")
+        .def("add_halves", &add_halves, "weights"_a, "most_cuts"_a, "least_violation"_a,
+             "Adds halved sums of tight clusters that these weights violate; how many.")
+        .def("add_local", &add_local, "weights"_a, "most_members"_a, "most_cuts"_a, "least_violation"_a,
+             "Adds cuts from networks of few variables that these weights violate; how many.")
+        .def(
+            "keep",
+            [](PyCuts& cuts, const Flags& kept) {
+                require(kept.shape(0) == cuts.pool.size(), "sizes differ");
+                cuts.pool.keep(span_of(kept));
+            },
+            "kept"_a)
+        .def("entries", &entries, "first"_a, "marks"_a, "Cut, family and coefficient, for marked families.")
+        .def("bound", &bound_of, "costs"_a, "allowed"_a, "multipliers"_a,
+             "The bound of these multipliers on networks of allowed families, and each family's excess over it.");
+    m.def(
+        "undominated",
+        [](const AnyCandidates& any) {
+            return any.visit([](const auto& candidates) { return AnyCandidates{undominated(candidates)}; });
+        },
+        "candidates"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Without families that cost as much as another with some of their parents.");
+    m.def(
+        "climb_orders",
+        [](const AnyCandidates& any, std::int64_t climbs, std::uint64_t seed, const Watch& watch) {
+            require(climbs >= 0, "climbs");
+            return any.visit([&](const auto& candidates) {
+                return give_network(watched(watch, [&](Limits& limits) {
+                    return climb_orders(candidates, climbs, seed, limits);
+                }));
+            });
+        },
+        "candidates"_a, "climbs"_a, "seed"_a, "limits"_a,
+        "Cost and parents of the best network found by local search over orders; infinite cost: none.");
+    m.def(
+        "climb_from_weights",
+        [](const AnyCandidates& any, const ListedFamilies& families, const DoublesIn& weights) {
+            require(any.n_variables() == families.n_variables(), "sizes differ");
+            const Support support = checked_support(families, weights);
+            return any.visit([&](const auto& candidates) {
+                nb::gil_scoped_release released;
+                Limits limits;
+                const auto network = climb_from(candidates, order_of_weights(candidates, support), limits);
+                nb::gil_scoped_acquire acquired;
+                return give_network(network);
+            });
+        },
+        "candidates"_a, "families"_a, "weights"_a, "The local optimum from an order that fits these weights.");
+    m.def(
+        "path_flow",
+        [](int n, const Offsets& children, const SetsIn& parents, const DoublesIn& weights, int begin, int end,
+           const nb::int_& between, double enough) {
+            require(begin >= 0 && begin < n, "where paths begin");
+            require(end >= 0 && end < n && begin != end, "where paths end");
+            const Words inside = words_in(between, n);
+            const PathFlow found = path_flow(n, flow_families(n, children, parents, weights), begin, end,
+                                             members_in(inside.data(), inside.size(), n), enough);
+            return std::make_tuple(found.total, number_of_words(words_of(found.reached, n)), found.through);
+        },
+        "n"_a, "children"_a, "parents"_a, "weights"_a, "begin"_a, "end"_a, "between"_a, "enough"_a,
+        "How much of a path families make; the set with the narrowest way out, when not enough; and by variable how "
+        "much enters it.");
+    m.def(
+        "shortest_walks",
+        [](int n, const DoublesIn& lengths) {
+            require(lengths.shape(0) == static_cast<std::size_t>(n) * n, "lengths");
+            Walks walks = shortest_walks(n, {lengths.data(), lengths.data() + lengths.shape(0)});
+            return std::make_pair(give(std::move(walks.lengths)), std::move(walks.nexts));
+        },
+        "n"_a, "lengths"_a, "Lengths of the shortest walks, row by row, and their first steps.");
+}
+
+}  // namespace topdag

@@ -1,0 +1,122 @@
+"""Families scored by the rows that are complete in them: all of a table, or those worth keeping, as lists.
+
+No average log likelihood exceeds 0, so no family with these parents or more scores more than minus its penalty: that is
+the bound by which parent sets are cut off (docs/explanation/order_search_and_pruning.md).
+"""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.arrays import Floats
+from topdag._util.bitsets import Sets, set_array
+from topdag._util.run import Run
+from topdag.data.table import Table
+from topdag.scoring.allowed import listed_on_one_grid, require_some
+from topdag.scoring.kinds.node_average import NAL, coded_with_gaps
+from topdag.scoring.pruned import PrunedScores, require_rule
+from topdag.scoring.rounding import grid_for
+from topdag.scoring.task import ScoringTask
+from topdag.scoring.walk import FamilyWalk
+from topdag.search.stores import OwnFamilies
+
+
+class NodeAverages:
+    """Local scores of columns of a table, parents as sets of these columns."""
+
+    def __init__(self, table: Table, columns: tuple[int, ...], kind: NAL) -> None:
+        self.arities = [int(table.arities[v]) for v in columns]
+        self.n_rows, self._view = table.n_rows, coded_with_gaps(table, columns)
+        self._cost = kind.for_a_parameter(table.n_rows)
+
+    def scores(self, x: int, sets: Sets, run: Run) -> Floats | None:
+        """In full precision; None when the time is up."""
+        if not len(sets):
+            return np.empty(0)
+        averages = _core.average_log_likelihoods(self._view, x, np.ascontiguousarray(sets), run.limits)
+        return None if averages is None else self.n_rows * averages + self.most_for(x, self.cells(sets))
+
+    def most_for(self, x: int, cells: Floats) -> Floats:
+        """Minus the penalty of x with parents of so many cells: no such family scores more."""
+        return -self._cost * (self.arities[x] - 1) * cells
+
+    def most_cells(self, x: int, least: float) -> float:
+        """Parents with more cells leave x less than this score."""
+        for_a_cell = self._cost * (self.arities[x] - 1)
+        return -least / for_a_cell if for_a_cell else math.inf
+
+    def cells(self, sets: Sets) -> Floats:
+        found = np.ones(len(sets))
+        words = sets if sets.ndim == 2 else sets[:, np.newaxis]
+        for v, arity in enumerate(self.arities):
+            found[(words[:, v // 64] >> np.uint64(v % 64) & np.uint64(1)).astype(bool)] *= arity
+        return found
+
+    def sets_up_to(self, x: int, most: int, most_cells: float) -> Sets:
+        """All parent sets of x, ascending, with at most so many parents and cells; of up to 64 columns."""
+        sets, cells = np.zeros(1, np.uint64), np.ones(1)
+        for v, arity in enumerate(self.arities):
+            if v != x:
+                grow = (cells * arity <= most_cells) & (np.bitwise_count(sets) < most)
+                sets = np.concatenate([sets, sets[grow] | np.uint64(1 << v)])
+                cells = np.concatenate([cells, cells[grow] * arity])
+        return sets
+
+
+class NodeAverageWalk(FamilyWalk):
+    """The families of x that are allowed and worth keeping."""
+
+    def __init__(self, task: ScoringTask, x: int, averages: NodeAverages, grid: int, run: Run) -> None:
+        super().__init__(task, x, run)
+        self._averages, self._exponent = averages, grid
+
+    @property
+    def _grid(self) -> int:
+        return self._exponent
+
+    def _most_beyond(self, sets: Sets) -> Floats:
+        return self._most_for(self._cells(sets))
+
+    def _most_for(self, cells: Floats) -> Floats:
+        return self._averages.most_for(self.x, cells)
+
+    def _scored(self, sets: Sets) -> Floats:
+        scores = self._averages.scores(self.x, sets, self.run)
+        if scores is None:
+            return np.zeros(len(sets))  # the walk ends
+        return np.ldexp(np.rint(np.ldexp(scores, self._grid)), -self._grid)
+
+
+def score_node_averages(task: ScoringTask, run: Run) -> PrunedScores | None:
+    """The allowed families that are worth keeping; None when the time limit came first."""
+    kind = task.kind
+    assert isinstance(kind, NAL)
+    require_rule(kind, task.n, task.max_parents)
+    begin = run.seconds
+    averages = NodeAverages(task.table, task.columns, kind)
+    grid = _grid(task, averages)
+    kept: list[OwnFamilies] = []
+    n_scored = largest = 0
+    for x, own in enumerate(task.rules):
+        walk = NodeAverageWalk(task, x, averages, grid, run)
+        found = walk.families()
+        if found is None:
+            return None
+        require_some(found[0].size > 0, own, x, task.max_parents)
+        kept.append(found)
+        n_scored, largest = n_scored + walk.n_scored, max(largest, walk.largest)
+    run.timed("counting", begin)
+    store, grid = listed_on_one_grid(task.names, kept, grid, task.keep, run)
+    return PrunedScores(store, grid, largest, n_scored, n_scored, MappingProxyType({}), store.n_families)
+
+
+def _grid(task: ScoringTask, averages: NodeAverages) -> int:
+    """For families that score no less than those of just the parents that must be, whatever these explain."""
+    must = set_array([own.must for own in task.rules], task.n)
+    penalties = [-averages.most_for(x, cells).max() for x, cells in enumerate(averages.cells(must)[:, np.newaxis])]
+    explained = task.table.n_rows * math.log(max(averages.arities, default=1))
+    return grid_for(task.n, explained + max(penalties, default=0.0) + max(0.0, min(task.keep.epsilon, 1e3)))
