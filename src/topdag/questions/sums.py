@@ -12,7 +12,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
-from topdag._util.options import option, worded
+from topdag._util.options import option, question, worded
 from topdag._util.run import Result, Run
 from topdag._util.stop import TimeIsUp
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
@@ -137,7 +137,7 @@ TOTAL = Purpose(edges=False)
 
 def averages() -> str:
     """What to do where sums are out of reach."""
-    average = "average over a list of networks"
+    average = f"see how often edges come back ({question('bootstrap')}), or average over a list of networks"
     return worded(average, f"{average} (topdag list, topdag effects -k)")
 
 
