@@ -11,15 +11,16 @@ using ColumnOut = std::tuple<CodesOut, PlacesOut, PlacesOut>;
 void bind_reading(nb::module_& m) {
     m.def(
         "cut_into_cells",
-        [](nb::bytes text, char separator, const std::vector<bool>& wanted, std::int64_t first_line,
+        [](nb::bytes text, std::size_t begin, char separator, const std::vector<bool>& wanted,
            int threads) -> std::optional<std::pair<std::vector<ColumnOut>, PlacesOut>> {
             const std::string_view view(text.c_str(), text.size());
             require(!wanted.empty() && threads >= 1, "a line has one cell at least, and a thread reads it");
+            require(begin <= view.size(), "the text must reach to where its cells begin");
             require(view.empty() || view.back() == '\n', "the text must end with a line end");
             std::optional<TextCells> found;
             {
                 nb::gil_scoped_release released;
-                found = cut_into_cells(view, separator, wanted, first_line, threads);
+                found = cut_into_cells(view, begin, separator, wanted, threads);
             }
             if (!found) return std::nullopt;
             std::vector<ColumnOut> columns;
@@ -29,7 +30,7 @@ void bind_reading(nb::module_& m) {
                                      give(std::move(column.ends)));
             return std::pair(std::move(columns), give(std::move(found->lines)));
         },
-        "text"_a, "separator"_a, "wanted"_a, "first_line"_a, "threads"_a,
+        "text"_a, "begin"_a, "separator"_a, "wanted"_a, "threads"_a,
         "For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.");
 }
 

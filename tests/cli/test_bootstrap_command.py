@@ -15,7 +15,7 @@ import topdag as td
 
 def test_the_same_as_the_call(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     found = td.bootstrap(asia, 7, "bic", seed=3, max_parents=2)
-    words = ("bootstrap", asia, "-n", 7, "--seed", 3, "--score", "bic", "--max-parents", 2)
+    words = ("bootstrap", asia, "-k", 7, "--seed", 3, "--score", "bic", "--max-parents", 2)
     ran = topdag(*words, "-o", tmp_path / "edges.json")
     assert ran.code == 0
     a, b, p = found.above(0.1)[0]
@@ -26,13 +26,13 @@ def test_the_same_as_the_call(topdag: Topdag, asia: Path, tmp_path: Path) -> Non
 
 
 def test_quiet_and_nothing_to_print(topdag: Topdag, asia: Path) -> None:
-    ran = topdag("bootstrap", asia, "-n", 2, "--threshold", 1, "--quiet")
+    ran = topdag("bootstrap", asia, "-k", 2, "--threshold", 1, "--quiet")
     assert (ran.code, ran.out.strip()) == (0, "none is more frequent than 1")
 
 
 def test_a_time_limit_prints_what_is_done_or_says_that_nothing_is(topdag: Topdag, asia: Path) -> None:
     def ask(seconds: float) -> Any:
-        return topdag("bootstrap", asia, "-n", 6, "--threads", 1, "--time-limit", seconds)
+        return topdag("bootstrap", asia, "-k", 6, "--threads", 1, "--time-limit", seconds)
 
     whole, readings = whole_answer(ask)
     assert whole.code == 0

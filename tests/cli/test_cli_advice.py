@@ -55,7 +55,7 @@ def test_the_way_out_of_sums_is_a_command(topdag: Topdag, wide: Path) -> None:
     for command in ("edges", "effects"):
         said = " ".join(topdag(command, wide).err.split())
         assert "more than there is, time about years" in said
-        assert said.count("average over a list of networks (topdag list, topdag effects -k)") == 2
+        assert said.count("come back (topdag bootstrap), or average over a list of networks (topdag list, topdag") == 2
 
 
 def test_where_all_is_well_nothing_is_said(topdag: Topdag, wide: Path, asia: Path) -> None:

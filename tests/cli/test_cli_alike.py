@@ -198,3 +198,8 @@ def test_an_answer_may_come_from_standard_input(
         assert topdag(*words).code == code, words
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"{]")))
     assert "standard input: this is not JSON" in topdag("check", "-", asia).err
+
+
+@pytest.mark.parametrize("command", ["list", "sample", "bootstrap", "effects", "report"])
+def test_how_many_is_said_by_the_same_letter(topdag: Topdag, command: str) -> None:
+    assert "\n  -k " in topdag(command, "--help").out

@@ -18,7 +18,7 @@ from topdag.cli import list_runs as listing
 from topdag.cli import list_text
 from topdag.cli.command import Exit
 from topdag.cli.list_text import factor_text, proof_in_words, share_text, table_lines
-from topdag.questions import decide as deciding
+from topdag.questions import best as best_question
 from topdag.questions import lists as list_questions
 from topdag.questions.list_sources import Wanted
 from topdag.questions.plan import bytes_for_all_sets
@@ -288,7 +288,7 @@ def test_interrupted_before_anything_was_listed(
         press_ctrl_c()
 
     with monkeypatch.context() as patch:
-        patch.setattr(deciding, "scores_of", interrupted)
+        patch.setattr(best_question, "scores_of", interrupted)
         ran = topdag("list", asia, "--classes", "-o", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
         assert "Stopped by Ctrl-C: the list begins with the best found" in ran.words

@@ -31,7 +31,7 @@ def plain_words(command: Command, folder: Path) -> list[object]:
     words: dict[str, list[object]] = {
         "demo": [],
         "score": [table, "-o", folder / "scores.jkl"],
-        "bootstrap": [table, "-n", "3"],
+        "bootstrap": [table, "-k", "3"],
         "effects": [table, "--draws", "3"],
         "check": [network, table, "--score", "bic"],
         "fit": [table, network],

@@ -99,6 +99,40 @@ def test_random_constraints_say_the_same_among_more_columns(seed: int) -> None:
     require_same(padded, td.BIC(), drawn_constraints(padded.alone.names, 700 + seed))
 
 
+def edges_of(own: td.Network | td.EquivalenceClass) -> frozenset[object]:
+    if isinstance(own, td.Network):
+        return frozenset(own.edges)
+    return frozenset([*own.directed, *map(frozenset, own.undirected)])
+
+
+def listed_same(padded: Padded, known: td.Constraints, ask: Any, *asked: Any) -> None:
+    """The same networks or classes, by what they are called; of those that tie with the last, any."""
+    without = td.Constraints(roots=padded.others, leaves=padded.others)
+    alone = ask(td.score(padded.alone, td.BIC(), constraints=known, max_parents=MOST), *asked)
+    wide = ask(td.score(padded.wide, td.BIC(), constraints=known & without, max_parents=MOST), *asked)
+    assert wide.proof.status is alone.proof.status
+    assert np.allclose(np.diff(wide.scores), np.diff(alone.scores), rtol=0, atol=1e-6) and len(wide) == len(alone)
+    told = [
+        [(score - found.scores[0], edges_of(own)) for score, own in zip(found.scores, found, strict=True)]
+        for found in (alone, wide)
+    ]
+    first, second = ({edges for score, edges in own if score > own[-1][0] + 1e-6} for own in told)
+    assert first == second
+    assert all(known.allows(wide.network(place)) for place in range(len(wide)))
+
+
+@pytest.mark.parametrize("known", LOCAL | ACROSS)
+def test_lists_say_the_same_among_more_columns(known: str) -> None:
+    listed_same(Padded(5, rows=40), td.Constraints(**(LOCAL | ACROSS)[known]), td.k_best_networks, 6)
+
+
+@pytest.mark.parametrize("known", ["required", "tiers", "ancestors", "rules", "together"])
+def test_lists_of_classes_say_the_same_among_more_columns(known: str) -> None:
+    padded, constraints = Padded(6, rows=40), td.Constraints(**(LOCAL | ACROSS)[known])
+    listed_same(padded, constraints, td.k_best_classes, 4)
+    listed_same(padded, constraints, td.networks_within, 1.5)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_nothing_is_allowed(seed: int) -> None:
     """Three variables need parents among themselves, in an order that some two of them forbid."""

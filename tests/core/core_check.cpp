@@ -23,6 +23,9 @@
 #include "base/big_array.h"
 #include "base/parallel.h"
 #include "counting/counts.h"
+#include "cuts/clusters.h"
+#include "cuts/cut_pool.h"
+#include "cuts/local_cuts.h"
 #include "families/local_scores.h"
 #include "families/parent_sets.h"
 #include "lattice/block_lattice.h"
@@ -1221,6 +1224,81 @@ void check_mixed() {
     for (int x = 0; x < 5; ++x) check(std::isfinite(families[x * n_sets(4)]), "without parents a variable has a score");
 }
 
+// ---- Cuts
+
+// By variable the empty set and a few parent sets of up to three others.
+ListedFamilies drawn_families(int n) {
+    const int words = words_for(n);
+    std::vector<std::int64_t> offsets{0};
+    std::vector<VarSet> sets;
+    for (int v = 0; v < n; ++v) {
+        const int more = draw(1, 4);
+        for (int i = 0; i <= more; ++i) {
+            std::vector<VarSet> own(static_cast<std::size_t>(words), 0);
+            for (int parents = i == 0 ? 0 : draw(1, 3); parents > 0; --parents)
+                if (const int p = draw(0, n - 1); p != v) own[p / 64] |= only(p % 64);
+            sets.insert(sets.end(), own.begin(), own.end());
+        }
+        offsets.push_back(offsets.back() + more + 1);
+    }
+    return {std::move(offsets), sets.data(), words};
+}
+
+// Of each variable a family whose parents come before it in a random order.
+std::vector<char> drawn_network(const ListedFamilies& families) {
+    std::vector<int> order(static_cast<std::size_t>(families.n_variables()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), generator);
+    std::vector<char> is_placed(order.size(), 0), is_used(families.size(), 0);
+    for (const int v : order) {
+        std::vector<std::size_t> fitting;
+        for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i)
+            if (are_marked(families.parents(i), is_placed)) fitting.push_back(i);
+        is_used[fitting[static_cast<std::size_t>(draw(0, static_cast<int>(fitting.size()) - 1))]] = 1;
+        is_placed[v] = 1;
+    }
+    return is_used;
+}
+
+double left_side(const CutPool& pool, std::size_t c, const std::vector<double>& weights) {
+    double sum = 0.0;
+    for (const Entry& entry : pool.row(c))
+        if (static_cast<std::size_t>(entry.family) < weights.size()) sum += entry.coefficient * weights[entry.family];
+    return sum;
+}
+
+// Found where weights break them, and every network satisfies them.
+void check_cuts_on(int n) {
+    const ListedFamilies families = drawn_families(n);
+    std::vector<double> weights(families.size(), 0.0);
+    for (int v = 0; v < n; ++v)
+        for (std::size_t i = families.begin_of(v) + 1; i < families.end_of(v); ++i)  // none on the empty set
+            weights[i] = 1.0 / static_cast<double>(families.end_of(v) - families.begin_of(v) - 1);
+    const Support support = support_of(families, weights);
+    const SeparationOptions options{20, 1e-4, 3, 2'000};
+    CutPool pool(families);
+    for (const Cluster& cluster : grow_clusters(support, options)) pool.add({{cluster}, {}, {}});
+    for (const Cluster& cluster : search_clusters(support, 1, options)) pool.add({{cluster}, {}, {}});
+    for (LocalCut& cut : local_cuts(support, {})) pool.add({{}, {}, std::move(cut)});
+    check(pool.size() > 0 || n < 6, "weights of circles break no cut");
+    for (std::size_t c = 0; c < pool.size(); ++c)
+        check(left_side(pool, c, weights) < pool.cut(c).limit(), "a cut that weights do not break");
+    for (Cut& cut : pool.violated_halves(weights, 10, 1e-3)) pool.add(std::move(cut));
+    for (int drawn = 0; drawn < 20; ++drawn) {
+        const std::vector<char> network = drawn_network(families);
+        const std::vector<double> used(network.begin(), network.end());
+        for (std::size_t c = 0; c < pool.size(); ++c)
+            check(left_side(pool, c, used) >= pool.cut(c).limit(), "a cut that a network breaks");
+    }
+    std::vector<std::uint8_t> allowed(families.size(), 1);
+    check(propagate_orders(families, allowed), "there is a network without edges");
+    check(std::count(allowed.begin(), allowed.end(), 0) == 0, "nothing is forced where the empty set is allowed");
+}
+
+void check_cuts() {
+    for (const int n : {1, 2, 6, 12, 64, 65, 70, 130}) check_cuts_on(n);
+}
+
 }  // namespace
 
 int main() {
@@ -1246,6 +1324,7 @@ int main() {
     check_order_prior();
     check_continuous();
     check_mixed();
+    check_cuts();
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed == 0 ? 0 : 1;
 }

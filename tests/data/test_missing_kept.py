@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import topdag as td
-from topdag.answers.prediction import predictive_log_density
 from topdag.data.resample import resampled
 from topdag.errors import ScoreError, TableError
 
@@ -130,7 +129,6 @@ REFUSING: dict[str, Any] = {
     "own": lambda table: td.best_network(table, td.CustomScore(lambda family: 0.0)),
     "bds": lambda table: td.score(table, "bds"),
     "parent_bounds": lambda table: td.parent_bounds(table, "bic", "best"),
-    "prediction": lambda table: predictive_log_density(NETWORK, table, [{"rain": "no", "wet": 0, "sun": "a"}]),
     "local score": lambda table: td.BIC().local(table, 0, [1]),
     "constrained_fit": lambda table: td.probabilities.constrained_fit(NETWORK, table, []),
 }
@@ -140,7 +138,14 @@ REFUSING: dict[str, Any] = {
 def test_what_needs_every_cell_refuses_and_says_what_to_do(question: Any) -> None:
     with pytest.raises(ScoreError) as refused:
         question(kept())
-    for word in ("needs every cell", "'rain' (2 rows)", "NAL()", 'missing="drop"', 'missing="state"'):
+    for word in (
+        "needs every cell",
+        "'rain' (2 rows)",
+        "NAL()",
+        "structural_em()",
+        'missing="drop"',
+        'missing="state"',
+    ):
         assert word in str(refused.value)
 
 

@@ -263,6 +263,15 @@ CALLS = [
         "td.edge_posteriors(table, required_edges=[])",
         "there is no argument 'required_edges'; 'constraints' takes it, as Constraints(required_edges=...)",
     ),
+    ("td.best_network(table, n_jobs=2)", "there is no argument 'n_jobs'; it is called 'threads' here"),
+    (
+        "td.Constraints(blacklist=[])",
+        "Constraints(): there is no argument 'blacklist'; it is called 'forbidden_edges' here",
+    ),
+    (
+        "td.best_network(table, constraints={})",
+        "not dict; io.constraints_from makes them of what pgmpy and causal-learn",
+    ),
     ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; it is called 'missing' here"),
     (
         "td.best_network(table, zzz=1)",

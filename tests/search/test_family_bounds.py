@@ -194,3 +194,9 @@ def test_alternatives_name_what_is_unknown() -> None:
         td.edge_alternatives(scores).loss_with("smok", "lung")
     with pytest.raises(td.ScoreError, match="joins two variables"):
         td.edge_alternatives(scores).loss_with("lung", "lung")
+
+
+def test_alternatives_are_known_all_at_once() -> None:
+    for source in (td.example_table(), td.score(td.example_table(), td.BDeu())):
+        with pytest.raises(td.OutOfTime, match=r"edge_alternatives: time_limit came after .* nothing is known yet"):
+            td.edge_alternatives(source, time_limit=0.0)

@@ -77,7 +77,7 @@ double FamilyCounts<Set>::cells_of(Set set) const {
 
 template <class Set>
 const SetFormula& FamilyCounts<Set>::below(int x) const {
-    return question_.below.empty() ? question_.joint : question_.below[question_.below_of[x]];
+    return question_.below_at(question_.number_of_below(x));
 }
 
 template <class Set>

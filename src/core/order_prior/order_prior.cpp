@@ -29,7 +29,7 @@ constexpr double close = 2.0;                   // to the best: a network from w
 // that is looked for.
 constexpr double share_left_out = 1e-8;
 
-// Beyond so many sets the sums over all of them are faster.
+// Beyond so many sets the sums over all of them are faster; with more threads earlier, since these share only the latter.
 std::size_t most_sets_of(int n) { return std::max<std::size_t>(64, n_sets(std::min(n, 63)) / 8); }
 
 // Of what sparse sums for one part take at most, but for what is there for each set.
@@ -85,9 +85,11 @@ BigArray potential_of(const Lattice& lattice, const std::vector<const double*>& 
 
 // What bounds of parts are worked out with: by all threads for one part, or by one for a part of its own, beside others.
 struct Desk {
-    Desk(OrderSums& sums, int threads, double of_memory) : bounds(sums, threads), share(of_memory) {}
+    Desk(OrderSums& sums, int n_threads, double of_memory)
+        : bounds(sums, n_threads), threads(n_threads), share(of_memory) {}
 
     SharedBounds bounds;
+    int threads;                         // they share sums over all sets; one follows sums over few
     std::unique_ptr<SparseSums> sparse;  // from the root on
     double share;                        // of the memory for sparse sums
     bool is_sparse = false;              // the last bounds were
@@ -265,7 +267,7 @@ private:
     Outcome bound_all(AllowedFamilies& families, double& bound, Desk& desk) {
         ++sweeps_;
         const double least = share_left_out * std::exp(found_.threshold() - sums_->scale());
-        const auto most_sets = static_cast<std::size_t>(desk.share * static_cast<double>(most_sets_of(n_)));
+        const auto most_sets = static_cast<std::size_t>(desk.share * static_cast<double>(most_sets_of(n_)) / desk.threads);
         desk.is_sparse = desk.sparse && desk.bounds.tabulate(families, desk.share, limits_) &&
                          desk.sparse->sum(desk.bounds.tables(), least, most_sets, limits_);
         if (limits_.stop.load()) return Outcome::stopped;

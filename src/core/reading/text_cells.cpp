@@ -1,6 +1,7 @@
 #include "reading/text_cells.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -96,18 +97,34 @@ struct Cell {
 
 class Cutter {
 public:
-    Cutter(std::string_view text, char separator) : text_(text), separator_(separator) {}
+    Cutter(std::string_view text, char separator)
+        : text_(text), separator_(separator), separators_(ones * static_cast<unsigned char>(separator)) {}
 
     Cell next(std::int64_t at) const {
         std::int64_t first = at;
         while (text(first) == ' ' && separator_ != ' ') ++first;
         if (text(first) == '"') return quoted(first + 1);
-        std::int64_t end = first;
-        while (text(end) != separator_ && text(end) != '\n' && text(end) != '"') ++end;
+        const std::int64_t end = next_mark(first);
         return {first, end, text(end) == '"' ? -1 : end};
     }
 
 private:
+    // Where the next separator, line end or quote stands, eight bytes at a time: most cells are shorter than that.
+    std::int64_t next_mark(std::int64_t at) const {
+        for (; static_cast<std::size_t>(at) + 8 <= text_.size(); at += 8) {
+            std::uint64_t word;
+            std::memcpy(&word, text_.data() + at, 8);
+            const std::uint64_t marks = zeros(word ^ separators_) | zeros(word ^ line_ends) | zeros(word ^ quotes);
+            if (marks != 0) return at + std::countr_zero(marks) / 8;  // the first byte is the lowest
+        }
+        while (text(at) != separator_ && text(at) != '\n' && text(at) != '"') ++at;
+        return at;
+    }
+
+    static constexpr std::uint64_t ones = 0x0101010101010101ULL, line_ends = ones * '\n', quotes = ones * '"';
+    // The highest bit of the first byte that is zero, and maybe of some after it.
+    static constexpr std::uint64_t zeros(std::uint64_t word) { return (word - ones) & ~word & (ones << 7); }
+
     char text(std::int64_t at) const { return text_[static_cast<std::size_t>(at)]; }
 
     Cell quoted(std::int64_t begin) const {
@@ -123,6 +140,7 @@ private:
 
     std::string_view text_;
     char separator_;
+    std::uint64_t separators_;
 };
 
 bool is_blank_line(std::string_view text, std::int64_t at) {
@@ -145,8 +163,8 @@ public:
         }
     }
 
-    bool read(std::int64_t line, std::vector<std::int64_t>& lines) {
-        for (std::int64_t at = 0; at < static_cast<std::int64_t>(text_.size());) {
+    bool read(std::int64_t at, std::int64_t line, std::vector<std::int64_t>& lines) {
+        while (at < static_cast<std::int64_t>(text_.size())) {
             const std::int64_t begin = at, more = read_line(at);
             if (more < 0 && !is_blank_line(text_, begin)) return false;
             if (more >= 0) lines.push_back(line);
@@ -186,9 +204,11 @@ private:
 
 }  // namespace
 
-std::optional<TextCells> cut_into_cells(std::string_view text, char separator, const std::vector<bool>& wanted,
-                                        std::int64_t first_line, int threads) {
-    const auto rows = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+std::optional<TextCells> cut_into_cells(std::string_view text, std::size_t begin, char separator,
+                                        const std::vector<bool>& wanted, int threads) {
+    const auto first = text.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto rows = static_cast<std::size_t>(std::count(first, text.end(), '\n'));
+    const std::int64_t line = std::count(text.begin(), first, '\n') + 1;
     std::vector<std::vector<std::int64_t>> lines(static_cast<std::size_t>(threads));
     std::vector<char> is_read(static_cast<std::size_t>(threads), 0);
     TextCells found;
@@ -197,7 +217,7 @@ std::optional<TextCells> cut_into_cells(std::string_view text, char separator, c
     parallel_for(static_cast<std::size_t>(threads), threads, limits, [&](std::size_t nth, int) {
         Reading reading(text, separator, wanted, rows, threads, static_cast<int>(nth));
         lines[nth].reserve(rows);
-        is_read[nth] = reading.read(first_line, lines[nth]);
+        is_read[nth] = reading.read(static_cast<std::int64_t>(begin), line, lines[nth]);
         if (is_read[nth]) reading.give(found.columns);
     });
     if (!is_read[0]) return std::nullopt;

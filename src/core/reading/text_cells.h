@@ -23,9 +23,9 @@ struct TextCells {
 // Cells may stand in quotes ("), in which a quote is doubled; such texts are told apart as they are written. Blanks
 // before a quote do not count, and neither do lines of blanks. Nothing if a line has more or fewer cells, or a quote is
 // not closed, followed by more or inside a cell: then a slower reader finds what to make of it. The text ends with a
-// line end.
+// line end; what stands before ``begin`` is passed over, but for its lines, which count.
 // Of columns that are not wanted nothing is kept. Each thread reads the text for columns of its own.
-std::optional<TextCells> cut_into_cells(std::string_view text, char separator, const std::vector<bool>& wanted,
-                                        std::int64_t first_line, int threads);
+std::optional<TextCells> cut_into_cells(std::string_view text, std::size_t begin, char separator,
+                                        const std::vector<bool>& wanted, int threads);
 
 }  // namespace topdag

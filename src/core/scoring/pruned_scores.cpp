@@ -1,3 +1,4 @@
+// pruned_scores.cpp
 #include "scoring/pruned_scores.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 #include "base/parallel.h"
 #include "base/set_index.h"
-#include "base/simd.h"
 #include "scoring/bdeu_bounds.h"
+#include "scoring/open_levels.h"
 #include "scoring/set_scorer.h"
 
 namespace topdag {
@@ -23,113 +24,6 @@ constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
 constexpr double most_counted = 2e9;   // sets of the largest size
-
-// Parent sets of one size that are open for some variable.
-struct Level {
-    // Sets that differ only in their lowest member stand together.
-    struct Group { VarSet members = 0; std::uint32_t start = 0; };
-
-    std::vector<VarSet> sets;             // ascending
-    std::vector<VarSet> open;             // for which variables
-    std::vector<double> value;            // the joint score of the set
-    std::vector<std::size_t> offset;      // of a set's first entry in `best` and `local`
-    std::vector<double> best;             // by open variable: the most that the set or a subset scores as its parents
-    std::vector<double> local;            // by open variable, where k better subsets are counted
-    std::vector<Group> groups;
-    SetIndex group_of;                    // by the set without its lowest member
-
-    std::size_t entry(std::size_t at, int x) const { return offset[at] + std::popcount(open[at] & (only(x) - 1)); }
-
-    void index_groups() {
-        std::vector<VarSet> prefixes;
-        groups.clear();
-        for (std::uint32_t at = 0; at < sets.size(); ++at) {
-            const VarSet prefix = sets[at] & (sets[at] - 1);
-            if (prefixes.empty() || prefixes.back() != prefix) {
-                prefixes.push_back(prefix);
-                groups.push_back({0, at});
-            }
-            groups.back().members |= sets[at] & -sets[at];
-        }
-        group_of = SetIndex(prefixes);
-    }
-
-    // Where a set stands that is there.
-    std::uint32_t find(VarSet set) const {
-        if (set == 0) return 0;
-        const Group& group = groups[group_of.find(set & (set - 1))];
-        return group.start + std::popcount(group.members & ((set & -set) - 1));
-    }
-};
-
-using Kept = KeptFamily<VarSet>;
-
-// Some parent sets of the next size, with all that is found out about them.
-struct Batch {
-    std::vector<VarSet> sets;
-    std::vector<VarSet> candidates;       // variables for which all subsets are open
-    std::vector<std::uint32_t> subsets;   // `size` for each set: where its subsets stand in the level before
-    std::vector<double> value;
-    std::vector<double> below;            // by candidate: the most that a proper subset scores
-    std::vector<VarSet> wanted;           // sets with a candidate, ascending, each once
-    std::vector<VarSet> open;
-    std::vector<double> best;
-    std::vector<double> local;
-    std::vector<Kept> kept;
-    std::uint64_t n_scored = 0;
-    std::array<std::uint64_t, n_cut_rules> n_cut{};
-
-    double bytes() const {
-        return 8.0 * static_cast<double>(3 * sets.size() + subsets.size() / 2 + below.size() + wanted.size());
-    }
-};
-
-// For each of these variables the most that a subset standing at `subsets` scores, one after the other.
-TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subsets, int size, VarSet variables,
-                                 double* best) {
-    for (VarSet rest = variables; rest != 0; rest &= rest - 1, ++best) {
-        const VarSet lower = (rest & -rest) - 1;
-        double most = not_known;
-        for (int g = 0; g < size; ++g) {
-            const std::size_t at = subsets[g];
-            const int earlier = __builtin_popcountll(before.open[at] & lower);
-            most = std::max(most, before.best[before.offset[at] + static_cast<std::size_t>(earlier)]);
-        }
-        *best = most;
-    }
-}
-
-// The sets that the batches want, ascending, each once. They are dealt out by their two highest members first.
-std::vector<VarSet> all_wanted(std::vector<Batch>& batches, Limits& limits) {
-    constexpr std::size_t n_parts = 64 * 64;
-    const auto part_of = [](VarSet set) {
-        const int highest = 63 - std::countl_zero(set);
-        const VarSet rest = set & ~only(highest);
-        const int second = rest == 0 ? 0 : 63 - std::countl_zero(rest);
-        return static_cast<std::size_t>(highest * 64 + second);
-    };
-    std::vector<std::size_t> ends(n_parts + 1, 0);
-    for (const Batch& batch : batches)
-        for (VarSet set : batch.wanted) ++ends[part_of(set) + 1];
-    for (std::size_t part = 0; part < n_parts; ++part) ends[part + 1] += ends[part];
-    std::vector<VarSet> wanted(ends[n_parts]);
-    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
-    for (Batch& batch : batches) {
-        for (VarSet set : batch.wanted) wanted[next[part_of(set)]++] = set;
-        std::vector<VarSet>().swap(batch.wanted);
-    }
-    parallel_for(n_parts, limits, [&](std::size_t part, int) {
-        const auto begin = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part]);
-        const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part + 1]);
-        std::sort(begin, end);
-        next[part] = static_cast<std::size_t>(std::unique(begin, end) - wanted.begin());
-    });
-    std::size_t size = 0;
-    for (std::size_t part = 0; part < n_parts; ++part)
-        for (std::size_t i = ends[part]; i < next[part]; ++i) wanted[size++] = wanted[i];
-    wanted.resize(size);
-    return wanted;
-}
 
 class Walker {
 public:
@@ -201,7 +95,7 @@ private:
     bool ties_go() const { return question_.epsilon < 0; }
     int arity(int x) const { return scorer_.rows().arity(x); }
     VarSet everyone() const { return n_ == 64 ? ~VarSet{0} : only(n_) - 1; }
-    int below_of(int x) const { return question_.below.empty() ? 0 : question_.below_of[scorer_.variable(x)]; }
+    int below_of(int x) const { return question_.number_of_below(scorer_.variable(x)); }
 
     // Of each variable, where the penalty rule needs it.
     bool find_most_likely() {
@@ -316,7 +210,7 @@ private:
     bool find_own_values(std::vector<Batch>& batches) {
         std::vector<VarSet> all;
         for (const Batch& batch : batches) all.insert(all.end(), batch.sets.begin(), batch.sets.end());
-        own_.resize(std::max<std::size_t>(1, question_.below.size()));
+        own_.resize(question_.n_below());
         if (!question_.below.empty()) {
             for (std::size_t f = 0; f < question_.below.size(); ++f)
                 if (!score_sets(question_.below[f], all, own_[f])) return false;

@@ -26,6 +26,11 @@ struct PruningQuestion {
     std::uint32_t rules;  // bit r: CutRule r may be used
     double memory;        // bytes that may be taken
     CountedElsewhere elsewhere = {};  // heeded where sets are walked, not where all of a size are counted
+
+    // The functions of the parents, numbered also where there is only the joint one.
+    int n_below() const { return below.empty() ? 1 : static_cast<int>(below.size()); }
+    const SetFormula& below_at(int number) const { return below.empty() ? joint : below[number]; }
+    int number_of_below(int variable) const { return below.empty() ? 0 : below_of[variable]; }
 };
 
 // The families worth keeping, by variable: those of x stand from offsets[x] to offsets[x + 1].

@@ -12,7 +12,20 @@ from topdag._util.messages import closest
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 MISTAKES = (ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge)
-CALLED_OTHERWISE = {"score": "kind", "scoring_method": "kind", "max_indegree": "max_parents", "dropna": "missing"}
+CALLED_OTHERWISE = {
+    "score": "kind",
+    "scoring_method": "kind",
+    "equivalent_sample_size": "ess",
+    "max_indegree": "max_parents",
+    "black_list": "forbidden_edges",
+    "blacklist": "forbidden_edges",
+    "temporal_order": "tiers",
+    "dropna": "missing",
+    "usecols": "columns",
+    "n_jobs": "threads",
+    "random_state": "seed",
+    "verbose": "on_progress",
+}
 """What commands or other packages call an argument."""
 OF_CONSTRAINTS = ("required_edges", "forbidden_edges", "tiers", "ancestors", "roots", "leaves", "rules")
 Given = ParamSpec("Given")

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from importlib import import_module
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from topdag._util.options import option
-from topdag._util.run import MOST_THREADS, Run, is_whole, usable_cores
+from topdag._util.run import MOST_THREADS, Limits, Run, is_whole, usable_cores
 from topdag.errors import LostWorker, ScoreError
 
 Work = Callable[[Any, Any, Run], Any]
@@ -91,7 +91,8 @@ class _Afar(Crew):
         try:
             while done < len(tasks):
                 for place, task in islice(given, self.in_flight - len(waiting)):
-                    limits = _TaskLimits(run.seconds_left, run.memory_limit, self._threads)
+                    left = run.seconds_left
+                    limits = Limits(time_limit=left, memory_limit=run.memory_limit, threads=self._threads)
                     waiting[self._given(work, task, limits)] = place
                 if phase is not None:
                     run.tick(phase, done, len(tasks))
@@ -104,7 +105,7 @@ class _Afar(Crew):
             for future in waiting:
                 future.cancel()
 
-    def _given(self, work: Work, task: Any, limits: _TaskLimits) -> Future[Any]:
+    def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
         try:
             return self._executor.submit(_do, work, self._shared, task, limits)
         except BrokenExecutor as error:
@@ -128,17 +129,11 @@ class _Afar(Crew):
         )
 
 
-class _TaskLimits(NamedTuple):
-    time_limit: float | None
-    memory_limit: int | None
-    threads: int
-
-
-def _do(work: Work, shared: Any, task: Any, limits: _TaskLimits) -> Any:
+def _do(work: Work, shared: Any, task: Any, limits: Limits) -> Any:
     """In a worker."""
     opened = shared.opened() if isinstance(shared, _Parcel) else shared
-    run = Run(**limits._asdict(), on_progress=_stops_when_told)
-    return work(opened, task, run)
+    limits["on_progress"] = _stops_when_told
+    return work(opened, task, Run(**limits))
 
 
 # ---- What all tasks need, in a worker

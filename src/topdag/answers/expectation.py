@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from topdag._util.messages import plural
-from topdag.answers.results import Stats
+from topdag.answers.results import Stats, WithNetwork, finite_or_none
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
@@ -27,7 +26,7 @@ class Climb:
 
 
 @dataclass(frozen=True)
-class LocalOptimum:
+class LocalOptimum(WithNetwork):
     """The network with the highest score that structural EM came to, with its probabilities.
 
     ``score``: of the observed cells, the log likelihood at its greatest less the penalty of ``kind``. ``climbs``: one
@@ -51,22 +50,13 @@ class LocalOptimum:
         return self.fitted.network
 
     @property
+    def _found(self) -> Network:
+        return self.network
+
+    @property
     def proved(self) -> bool:
         """Never: it is the best of what was climbed to."""
         return False
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """All pairs (parent, child) of the network."""
-        return self.network.edges
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
-        return self.network.plot(axes)
-
-    def to_networkx(self) -> Any:
-        """The network as a ``networkx.DiGraph``."""
-        return self.network.to_networkx()
 
     @property
     def said(self) -> str:
@@ -90,20 +80,13 @@ class LocalOptimum:
         score = f"score {self.score:.6f} of what was observed"
         return "\n".join([str(self.network), score, self.said, *self.climbs_in_words, *self.notes])
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the network drawn, and below it what is said of it."""
-        from topdag.networks.drawing.svg import escaped
-
-        said = str(self).removeprefix(str(self.network)).strip()
-        return f'{self.network.to_svg()}<pre style="white-space:pre-wrap">{escaped(said)}</pre>'
-
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "format": "topdag-structural-em",
             "version": 1,
             "network": self.network.to_dict(),
-            "score": self.score if math.isfinite(self.score) else None,
+            "score": finite_or_none(self.score),
             "kind": kind_to_dict(self.kind),
             "climbs": [
                 {
@@ -116,7 +99,7 @@ class LocalOptimum:
             "proof": f"none: {self.said}",
             "parts": self.parts,
             "limit": self.limit,
-            "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
+            "stats": self.stats.to_dict(),
             "notes": list(self.notes),
             "reading": dict(self.reading),
         }

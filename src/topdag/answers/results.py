@@ -100,9 +100,40 @@ class Stats:
     reason: str = ""
     work: Mapping[str, int] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "phases": dict(self.phases), "work": dict(self.work)}
+
+
+class WithNetwork:
+    """What an answer offers of the network it found."""
+
+    @property
+    def _found(self) -> Network:
+        raise NotImplementedError
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All pairs (parent, child) of the network."""
+        return self._found.edges
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        return self._found.plot(axes)
+
+    def to_networkx(self) -> Any:
+        """The network as a ``networkx.DiGraph``."""
+        return self._found.to_networkx()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network drawn, and below it what is said of it."""
+        from topdag._util.html import notes_html
+
+        said = str(self).removeprefix(str(self._found)).strip()
+        return self._found.to_svg() + notes_html([said])
+
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(WithNetwork):
     """A network with its score, the proof and the cost. ``network`` is None only when none is allowed.
 
     Under a ``prior``, ``score`` is the data's plus the log weight of the network. ``notes``: what was done to the
@@ -124,19 +155,6 @@ class Answer:
         return self.proof.status is Status.PROVED
 
     @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """All pairs (parent, child) of the network."""
-        return self._found.edges
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
-        return self._found.plot(axes)
-
-    def to_networkx(self) -> Any:
-        """The network as a ``networkx.DiGraph``."""
-        return self._found.to_networkx()
-
-    @property
     def _found(self) -> Network:
         if self.network is None:
             raise NetworkError(f"There is no network: {self.proof}.")
@@ -155,13 +173,9 @@ class Answer:
         return "\n".join([*lines, str(self.proof), *self.notes])
 
     def _repr_html_(self) -> str:
-        """For notebooks: the network drawn, and below it what is said of it."""
-        from topdag.networks.drawing.svg import escaped
+        from topdag._util.html import notes_html
 
-        if self.network is None:
-            return f"<pre>{escaped(str(self))}</pre>"
-        said = str(self).removeprefix(str(self.network)).strip()
-        return f'{self.network.to_svg()}<pre style="white-space:pre-wrap">{escaped(said)}</pre>'
+        return notes_html([str(self)]) if self.network is None else super()._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: infinite numbers become None."""
@@ -180,7 +194,7 @@ class Answer:
                 "limit": proof.limit,
                 "space": proof.space,
             },
-            "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
+            "stats": self.stats.to_dict(),
             "notes": list(self.notes),
             "reading": dict(self.reading),
         }

@@ -89,6 +89,6 @@ costs:
   As many variables as memory holds: 30 on 24 GB, 32 on 128 GB, 36 on 2 TB. k2 and fnml take 8*2^n bytes
   more for each number of states that occurs, bds 8*n*2^(n-1).
   With bic or aic, or a small --max-parents, more than {small} variables, up to {SEARCH_LIMIT}, are searched on lists of
-  the families that can matter: seconds for most tables, no one can say beforehand. The best network, without
-  constraints and prior, up to {WIDE_LIMIT:,} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
+  the families that can matter: seconds for most tables, no one can say beforehand. The best networks and
+  classes, without a prior, up to {WIDE_LIMIT:,} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
   says what will be done. Constant columns do not count. What cannot fit is refused at once."""

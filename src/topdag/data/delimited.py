@@ -63,14 +63,13 @@ def quick_cells(content: bytes, separator: str, header: bool, used: Used = ALL_U
     if len(first) < 2:
         return None
     place = end + 1 if header else begin
-    body = content[place:]
     wanted = [not header or name.strip() in used for name in first]
-    threads = usable_cores() if len(body) >= LARGE else 1
-    found = _core.cut_into_cells(body, separator, wanted, content.count(b"\n", 0, place) + 1, threads)
+    threads = usable_cores() if len(content) >= LARGE else 1
+    found = _core.cut_into_cells(content, place, separator, wanted, threads)
     if found is None:
         return None
     columns, lines = found
-    return first, [partial(texts_between, body, *column) for column in columns], lines
+    return first, [partial(texts_between, content, *column) for column in columns], lines
 
 
 def first_cells(line: str, separator: str) -> list[str]:

@@ -13,16 +13,13 @@ from topdag.data.table import Table, is_frame
 from topdag.errors import TableError
 
 
-def coded_rows(names: Sequence[str], states: Sequence[Collection[Any]], rows: Any, *, with_gaps: bool = False) -> Codes:
-    """A row of codes for each name; the rows must have just these columns, and only these states. ``with_gaps``: a
-    missing cell has the code after the last state; else none may be missing."""
+def coded_rows(names: Sequence[str], states: Sequence[Collection[Any]], rows: Any) -> Codes:
+    """A row of codes for each name, MISSING where a cell is; the rows must have just these columns, and only these
+    states."""
     columns = {column.name: column for column in columns_of_rows(rows, names)}
     if differing := sorted(set(columns) ^ set(names)):
         raise TableError(f"new rows must have the columns of the table; not in both: {listing(differing)}")
-    if with_gaps:
-        declared = [declare(columns[name], own, place_in_frame) for name, own in zip(names, states, strict=True)]
-        return np.array([np.where(own.codes == MISSING, len(own.values), own.codes) for own in declared])
-    coded = [known_codes(columns[name], own) for name, own in zip(names, states, strict=True)]
+    coded = [declare(columns[name], own, place_in_frame).codes for name, own in zip(names, states, strict=True)]
     return np.array(coded, dtype=np.int64)
 
 
@@ -48,6 +45,6 @@ def known_codes(column: Column, states: Collection[Any]) -> Codes:
     if len(missing):
         raise TableError(
             f"column {column.name!r} is missing in {place_in_frame(int(missing[0]))}; "
-            "a row has a density only when every variable has a state"
+            "a regression needs the states of all parents"
         )
     return codes

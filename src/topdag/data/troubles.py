@@ -71,11 +71,12 @@ def what_to_do_with_gaps() -> str:
 
 def incomplete_refused(asked_by: str, missing: Mapping[str, int]) -> str:
     """For what needs every cell of a table in which some are missing, by column."""
-    drop, state, nal = option("missing", "drop"), option("missing", "state"), worded("NAL()", "--score nal")
+    drop, state = option("missing", "drop"), option("missing", "state")
+    nal, em = worded("NAL()", "--score nal"), worded("structural_em()", "topdag em")
     return (
         f"{asked_by} needs every cell, but cells are missing in {columns_with_gaps(missing)}. Score with {nal}, which "
-        f"takes the rows that are complete in each family; or make the table again: {drop} leaves rows with missing "
-        f"cells out, {state} makes missing a state of its own."
+        f"takes the rows that are complete in each family; or take {em}, which fills gaps by what is expected; or make "
+        f"the table again: {drop} leaves rows with missing cells out, {state} makes missing a state of its own."
     )
 
 

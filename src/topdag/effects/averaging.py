@@ -36,6 +36,7 @@ class Adjustment(Protocol):
     def n_bytes(self) -> float: ...
     def part(self, y: int) -> Any: ...
     def mean(self, x: int, parents: Sequence[int]) -> Floats: ...
+    def unchanged(self, x: int) -> Floats: ...
     def compared(self, x: int, y: int, response: Floats) -> tuple[float, Any]: ...
     def draws(
         self, x: int, parents: Sequence[int], asked: Mapping[int, tuple[Any, np.random.Generator]], count: int
@@ -127,6 +128,15 @@ class Averaging:
         return {
             y: FoundEffect(value, contrast, response[..., adjustment.part(y)], drawn[y])
             for y, (value, contrast) in compared.items()
+        }
+
+    def no_effects(self, adjustment: Adjustment, x: int, outcomes: Sequence[int]) -> dict[int, FoundEffect]:
+        """On outcomes that come before the cause in every network: whatever the rows show, nothing follows for them."""
+        response = adjustment.unchanged(x)
+        compared = {y: adjustment.compared(x, y, response) for y in outcomes}
+        return {
+            y: FoundEffect(0.0, contrast, response[..., adjustment.part(y)], np.zeros(self.n_draws))
+            for y, (_, contrast) in compared.items()
         }
 
     def _mean(self, adjustment: Adjustment, x: int, sets: WeighedSets) -> Floats | None:

@@ -66,6 +66,10 @@ class AmongNumbers:
         slopes[causes] = 0.0
         return np.asarray(slopes)
 
+    def unchanged(self, x: int) -> Floats:
+        """The response where nothing follows from x."""
+        return np.zeros(len(self.deviations))
+
     def compared(self, x: int, y: int, response: Floats) -> tuple[float, None]:
         return float(response[y]), None
 

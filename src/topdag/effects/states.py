@@ -169,6 +169,11 @@ class AmongStates:
             found[:, n_states + v] = 1.0
         return np.asarray(found)
 
+    def unchanged(self, x: int) -> Floats:
+        """The response where nothing follows from x."""
+        alone = np.concatenate([self._alone, np.ones(self.table.n_variables)])
+        return np.tile(alone, (int(self.table.arities[x]), 1))
+
     def _imaginary(
         self, x: int, parents: Sequence[int], factors: Floats, n_empty: float
     ) -> Iterator[tuple[int, Floats]]:

@@ -5,13 +5,14 @@ Without scikit-learn the classes can be looked at, and say what they need when o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Marks
 from topdag._util.messages import listing, place_in_frame
 from topdag._util.options import option
 from topdag.answers.results import Status
@@ -31,8 +32,9 @@ from topdag.data.troubles import check_usable, what_to_do_with_gaps
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
+from topdag.networks.missing_cells import log_likelihoods_of_rows
 from topdag.networks.network import Network
-from topdag.networks.probability_tables import family_counts
+from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.questions.best import best_network
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score
@@ -171,38 +173,60 @@ class FeatureCoding:
 
 
 def learned_codings(
-    columns: Sequence[Column], weights: Codes, discretize: Discretize
+    columns: Sequence[Column], weights: Codes, discretize: Discretize, *, gaps_stay: bool = False
 ) -> tuple[list[FeatureCoding], list[str]]:
     """How to code these columns and later ones like them, with notes on what is done to them. Where cells are missing,
-    that is a state."""
+    that is a state, unless ``gaps_stay``."""
     whole = whole_as_integers(columns, place_in_frame)
     rules = rules_by_column(discretize, whole)
     floats = [column.name for column in whole if column.is_float and column.name not in rules]
     check_usable(columns, {}, floats, "", place_in_frame)
     made, notes = cut_columns(columns, weights, discretize, place_in_frame)
-    return [_learned(column, given, weights, rules) for column, given in zip(made, columns, strict=True)], notes
+    pairs = zip(made, columns, strict=True)
+    return [_learned(column, given, weights, rules, gaps_stay=gaps_stay) for column, given in pairs], notes
 
 
-def _learned(made: Column, given: Column, weights: Codes, rules: Mapping[str, Any]) -> FeatureCoding:
+def _learned(
+    made: Column, given: Column, weights: Codes, rules: Mapping[str, Any], *, gaps_stay: bool
+) -> FeatureCoding:
     points = learned_points(given, weights, rules[given.name]) if given.name in rules else None
-    states = tuple(with_missing_state(made).values)
+    states = tuple(made.values if gaps_stay else with_missing_state(made).values)
     return FeatureCoding(made.name, states, points, len(made.values) if len(states) > len(made.values) else MISSING)
 
 
-def log_likelihoods(network: Network, table: Table, ess: float, codes: Mapping[str, Codes]) -> NDArray[np.float64]:
-    """Of every row, as expected after the table with ``ess`` imaginary rows. A state that the table does not have
-    counts as one without rows; given such a state of a parent, all are alike."""
-    logs = np.zeros(len(next(iter(codes.values()))))
-    for name, parents in network.parents.items():
-        counts = family_counts(table, table.index(name), [table.index(parent) for parent in parents])
-        members = [codes[parent] for parent in parents]
-        in_all, in_cell = ess * counts.shape[-1] / counts.size, ess / counts.size
-        own = np.append(counts, np.zeros((*counts.shape[:-1], 1)), axis=-1)  # the last: no such state
-        found = (own[(*members, codes[name])] + in_cell) / (counts.sum(axis=-1)[tuple(members)] + in_all)
-        if members:
-            found = np.where(np.any([member == MISSING for member in members], axis=0), 1 / counts.shape[-1], found)
-        logs += np.log(found)
-    return logs
+def log_likelihoods(
+    network: Network, table: Table, ess: float, codes: Mapping[str, Codes], gaps: Mapping[str, Marks]
+) -> Floats:
+    """Of every row, as expected after the table with ``ess`` imaginary rows; cells marked in ``gaps`` are summed out. A
+    state that the table does not have counts as one without rows; given such a state of a parent, all are alike."""
+    arities = table.arities[[table.index(name) for name in network.names], None]
+    is_gap = np.array([gaps[name] for name in network.names])
+    coded = np.array([codes[name] for name in network.names])
+    is_new = (coded == MISSING) & ~is_gap
+    coded = np.where(is_gap, MISSING, np.where(is_new, arities, coded))
+    found = np.empty(coded.shape[1])
+    patterns, which = np.unique(is_new, axis=1, return_inverse=True)
+    for pattern, own in enumerate(patterns.T):
+        rows = which.ravel() == pattern
+        has_new = {name for name, new in zip(network.names, own, strict=True) if new}
+        tables = [_with_new_states(network, table, ess, name, has_new) for name in network.names]
+        found[rows] = log_likelihoods_of_rows(network, tables, coded[:, rows])
+    return found
+
+
+def _with_new_states(network: Network, table: Table, ess: float, name: str, has_new: Collection[str]) -> Floats:
+    """The probabilities of a family, with a last state for those of its variables that have one the table has not."""
+    parents = network.parents[name]
+    counts = family_counts(table, table.index(name), [table.index(parent) for parent in parents])
+    found = expected_probabilities(counts, ess)
+    if name in has_new:
+        new = ess / counts.size / (counts.sum(axis=-1, keepdims=True) + ess * counts.shape[-1] / counts.size)
+        found = np.append(found, new, axis=-1)
+    for axis, parent in enumerate(parents):
+        if parent in has_new:
+            alike = np.full((*found.shape[:axis], 1, *found.shape[axis + 1 :]), 1 / counts.shape[-1])
+            found = np.append(found, alike, axis=axis)
+    return found
 
 
 def coded_classes(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Column]:

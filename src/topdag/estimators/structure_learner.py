@@ -10,7 +10,7 @@ import numpy as np
 from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options
-from topdag.data.columns import Column
+from topdag.data.columns import MISSING, Column
 from topdag.data.discretize import Discretize
 from topdag.data.table import is_frame, table_of_columns
 from topdag.errors import ScoreError
@@ -100,14 +100,16 @@ class StructureLearner(Learner):
 
     def _codings(self, columns: list[Column]) -> list[FeatureCoding]:
         kept = only_rows(columns, ~has_gap(columns)) if self.missing == "drop" else columns
-        return learned_codings(kept, np.ones(len(kept[0].codes), np.int64), self.discretize)[0]
+        weights = np.ones(len(kept[0].codes), np.int64)
+        return learned_codings(kept, weights, self.discretize, gaps_stay=self.missing == "keep")[0]
 
     @brief
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803
         """The mean log probability of a row, more is better: for searches over parameters and cross-validation.
 
         Probabilities are those expected after the table with one imaginary row; a state that was not there in ``fit``
-        counts as one without rows. Rows with missing cells are left out where ``missing`` is "drop".
+        counts as one without rows. Rows with missing cells are left out where ``missing`` is "drop", and missing cells
+        are summed out where it is "keep".
         """
         from sklearn.utils.validation import check_is_fitted
 
@@ -118,4 +120,6 @@ class StructureLearner(Learner):
         if self.missing == "drop":
             columns = only_rows(columns, ~has_gap(columns))
         codes = {own.name: own.codes(column) for own, column in zip(self.codings_, columns, strict=True)}
-        return float(log_likelihoods(self.network_, self.table_, ESS, codes).mean())
+        are_gaps = self.missing == "keep"
+        gaps = {column.name: (column.codes == MISSING) & are_gaps for column in columns}
+        return float(log_likelihoods(self.network_, self.table_, ESS, codes, gaps).mean())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
+from topdag._util.options import option
 from topdag.data.build import Options, weights_column, whole_weights
 from topdag.data.columns import MISSING, Codes, Column, is_missing
 from topdag.data.discretize import Discretize
@@ -82,7 +83,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
         if Options(missing=self.missing).missing == "keep":
-            raise TableError('TANClassifier takes missing="error", "drop" or "state".')
+            raise TableError(f'TANClassifier takes {option("missing")} "error", "drop" or "state".')
         columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
         labels = _checked_labels(y, columns)

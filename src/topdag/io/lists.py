@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import IO, Any
 
@@ -92,9 +92,7 @@ def _header(found: BestList[Any], what: str) -> dict[str, Any]:
         "grid": source.grid,
         "floor": _plain(found.floor),
         "proof": {**vars(proof), "status": proof.status.name, "bound": _plain(proof.bound), "gap": _plain(proof.gap)},
-        "stats": {
-            key: dict(value) if isinstance(value, Mapping) else value for key, value in vars(found.stats).items()
-        },
+        "stats": found.stats.to_dict(),
         "notes": list(source.notes),
         "families": {name: _families(found, x) for x, name in enumerate(found.scored_names)},
     }

@@ -34,7 +34,7 @@ Members = Callable[[str], Sequence[str]]
 
 
 class Rule:
-    """Something that a network satisfies or not. Joined by ``&``, ``|`` and ``~``, or by any_of and similar."""
+    """Something that a network satisfies or not. Compound by ``&``, ``|`` and ``~``, or by any_of and similar."""
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -127,7 +127,7 @@ class NumberOfParents(Atom):
 
 
 @dataclass(frozen=True)
-class Joined(Rule):
+class Compound(Rule):
     """Made of several."""
 
     parts: tuple[Rule, ...]
@@ -141,7 +141,7 @@ class Joined(Rule):
 
 
 @dataclass(frozen=True)
-class AllOf(Joined):
+class AllOf(Compound):
     """Every part holds."""
 
     def __str__(self) -> str:
@@ -149,7 +149,7 @@ class AllOf(Joined):
 
 
 @dataclass(frozen=True)
-class AnyOf(Joined):
+class AnyOf(Compound):
     """At least one part holds."""
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topdag._util.arrays import Floats
+from topdag.data.columns import MISSING
 from topdag.errors import NetworkError
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from topdag.networks.missing_cells import ExpectedCounts
 
 FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
-MOST_STATES_FITTED = 2**16
+MOST_STATES_FITTED = 2**16 - 1  # as in tables, where the code after the last state is for a missing cell
 SUM_TOLERANCE = 1e-9
 
 Value = TypeVar("Value")
@@ -114,14 +115,15 @@ class FittedNetwork:
         return np.array([codes[name] for name in self.names], dtype=np.uint16).reshape(-1, rows)
 
     def log_probability(self, row: Mapping[str, Hashable]) -> float:
-        """The natural log of the probability of a row with a state for every variable; may be -inf."""
+        """The natural log of the probability of a row with a state for every variable, None where it is not known; may
+        be -inf."""
         given = _one_per_variable(self.network, row, "state")
-        codes = {name: _code_of(name, state, self.states[name]) for name, state in given.items()}
-        return math.fsum(_log(self._family_probability(name, codes)) for name in self.names)
+        codes = [_code_of(name, state, self.states[name]) for name, state in given.items()]
+        return float(self._log_likelihoods(np.array([codes]).T)[0])
 
     def log_likelihood(self, rows: Any) -> float:
-        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf. Missing cells
-        are summed over: what counts is what was observed.
+        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf. What is missing
+        is summed out exactly.
 
         >>> fitted = Network(["a", "b"], {}).fit({"a": [0, 1], "b": [0, 0]})
         >>> round(fitted.log_likelihood([{"a": 1, "b": 0}]), 6)
@@ -130,9 +132,9 @@ class FittedNetwork:
         from topdag.data.encode import coded_rows
         from topdag.data.table import Table
 
-        codes = coded_rows(self.names, tuple(self.states.values()), rows, with_gaps=True)
+        codes = coded_rows(self.names, tuple(self.states.values()), rows)
         weights = rows.weights if isinstance(rows, Table) else np.ones(codes.shape[1])
-        return self._expected(codes, weights).log_likelihood
+        return math.fsum((weights * self._log_likelihoods(codes)).tolist())
 
     def probabilities_given(self, row: Mapping[str, Hashable]) -> dict[str, dict[Hashable, float]]:
         """Of every variable that the row does not name, how probable each state is given those it names; exactly.
@@ -160,9 +162,11 @@ class FittedNetwork:
         rows = IncompleteRows(codes.astype(np.uint16), weights.astype(np.float64), self.arities)
         return MissingCells(self.network, rows).expected_counts(self)
 
-    def _family_probability(self, name: str, codes: Mapping[str, int]) -> float:
-        cell = tuple(codes[member] for member in (*self.network.parents[name], name))
-        return float(self.tables[name][cell])
+    def _log_likelihoods(self, codes: npt.NDArray[np.int64]) -> Floats:
+        """Of every row, what is missing summed out."""
+        from topdag.networks.missing_cells import log_likelihoods_of_rows
+
+        return log_likelihoods_of_rows(self.network, list(self.tables.values()), codes)
 
     def joint(self) -> Floats:
         """P of every combination of states: a new array with one axis per variable, in column order."""
@@ -327,10 +331,8 @@ def _check_rows(table: Floats, axes: Mapping[str, tuple[Hashable, ...]]) -> None
 
 
 def _code_of(name: str, state: Hashable, states: tuple[Hashable, ...]) -> int:
+    if state is None and None not in states:
+        return MISSING
     if state not in states:
         raise NetworkError(f"{name!r} has no state {state!r}; its states are {', '.join(map(str, states))}.")
     return states.index(state)
-
-
-def _log(probability: float) -> float:
-    return math.log(probability) if probability > 0 else -math.inf

@@ -23,11 +23,11 @@ from topdag._util.class_graph import connected
 from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import listing
 from topdag.errors import NetworkError, TooLarge
+from topdag.networks.network import Network
 from topdag.networks.probability_tables import Codes
 
 if TYPE_CHECKING:
     from topdag.networks.fitted import FittedNetwork
-    from topdag.networks.network import Network
 
 MOST_CELLS_OF_A_ROW = 2**24
 """Numbers that are held for the missing cells of one row."""
@@ -89,6 +89,19 @@ class MissingCells:
                 for x in seen.families:
                     seen.add_family(counts[x], x, posterior, begin, end)
         return ExpectedCounts(dict(zip(self.names, counts, strict=True)), math.fsum(log_likelihood))
+
+    def log_likelihoods(self, tables: Sequence[Floats]) -> Floats:
+        """Of what was observed, for each row, by the probabilities of each variable given its parents."""
+        found = np.zeros(self.rows.codes.shape[1])
+        for family, table in zip(self.families, tables, strict=True):
+            own = self.rows.codes[list(family)]
+            whole = np.flatnonzero((own != np.array(table.shape)[:, None]).all(axis=0))
+            with np.errstate(divide="ignore"):
+                found[whole] += np.log(table[tuple(own[:, whole].astype(np.intp))])
+        for seen in self._seen.values():
+            pieces = [seen.posterior(tables, begin, end).log_likelihoods for begin, end in seen.pieces()]
+            found[seen.rows] += np.concatenate(pieces)[seen.places_of(seen.rows)]
+        return found
 
     def completed(self, fitted: FittedNetwork, parts: int, seed: int) -> tuple[Codes, Integers]:
         """Rows without gaps in place of these, each ``parts`` times: in so many parts a row is divided among its
@@ -186,7 +199,7 @@ class _SeenBesides:
             self.codes, where = np.unique(own, axis=1, return_inverse=True)
         self.n_distinct = self.codes.shape[1]
         self.weights = np.bincount(where.ravel(), cells.rows.weights[rows], self.n_distinct)
-        self._rows, self._places = rows, where.ravel()
+        self.rows, self._places = rows, where.ravel()
 
     def _order_of_summing(self) -> list[int]:
         """Next comes the variable that makes the smallest array; what it is joined with then hangs together."""
@@ -217,7 +230,7 @@ class _SeenBesides:
 
     def places_of(self, rows: Integers) -> NDArray[np.intp]:
         """Where such rows stand among the distinct ones."""
-        return self._places[np.searchsorted(self._rows, rows)]
+        return self._places[np.searchsorted(self.rows, rows)]
 
     @property
     def cells_at_once(self) -> int:
@@ -310,3 +323,11 @@ class _Divided:
             which, states = np.nonzero(shares)
             self.codes, self.rows, self.counts = self.codes[:, which], self.rows[which], shares[which, states]
             self.codes[v] = states
+
+
+def log_likelihoods_of_rows(network: Network, tables: Sequence[Floats], codes: NDArray[np.int64]) -> Floats:
+    """Of every row, by the probabilities of each variable given its parents; a negative code is a missing cell."""
+    arities = tuple(table.shape[-1] for table in tables)
+    coded = np.where(codes < 0, np.array(arities)[:, None], codes).astype(np.uint16)
+    rows = IncompleteRows(coded, np.ones(coded.shape[1]), arities)
+    return MissingCells(network, rows).log_likelihoods(tables)

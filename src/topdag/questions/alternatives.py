@@ -12,10 +12,10 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
-from topdag._util.run import OnProgress, Run
+from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
-from topdag.questions.request import About, Request, scores_of
+from topdag.questions.request import Request, Said, asked_about, scores_of
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.search.lattice import lattice_of
 
@@ -67,39 +67,32 @@ class EdgeAlternatives:
 
 
 @brief
-def edge_alternatives(
-    source: Any,
-    kind: KindLike = None,
-    *,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
-) -> EdgeAlternatives:
-    """For every pair of variables the best network with and without an edge from one to the other."""
-    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source, kind, about)
-    scores = request.scores or run.answer(lambda: scores_of(request, run, "all"), lambda _: "nothing is known yet")
-    assert scores is not None  # without a time limit only what is raised stops it
+def edge_alternatives(source: Any, kind: KindLike = None, **options: Unpack[Said]) -> EdgeAlternatives:
+    """For every pair of variables the best network with and without an edge from one to the other.
+
+    They are known all at once: OutOfTime when ``time_limit`` comes first.
+    """
+    request, run = asked_about(source, kind, options)
+    return run.answer(lambda: _alternatives(request, run), lambda _: "all bounds are known")
+
+
+def _alternatives(request: Request, run: Run) -> EdgeAlternatives:
+    scores = request.scores or scores_of(request, run, "all")
+    if scores is None:
+        raise run.cut_short("edge_alternatives", "nothing is known yet")
     scores.require_kept("edge_alternatives")
     scores.require_local("edge_alternatives", order=True)
-    n = len(scores.names)
+    n, m = len(scores.names), len(scores.columns)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
     if not scores.columns:  # the empty network is the only one
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge, scores.notes)
-
-    def find() -> tuple[float, Floats, Floats] | None:
-        lattice = lattice_of(scores.store, run, scores.before)
-        found = None if lattice is None else _core.edge_bounds(lattice, run.limits)
-        return None if lattice is None or found is None else (lattice.best_score, *found)
-
-    found = run.answer(find, lambda known: "nothing is known yet" if known is None else "all bounds are known")
-    assert found is not None  # without a time limit only what is raised stops it
-    best, there, absent = found
+    lattice = lattice_of(scores.store, run, scores.before)
+    found = None if lattice is None else _core.edge_bounds(lattice, run.limits)
+    if lattice is None or found is None:
+        raise run.cut_short("edge_alternatives", "nothing is known yet")
     place = np.ix_(scores.columns, scores.columns)
-    m = len(scores.columns)
-    without_edge[:] = best  # an edge at a constant column is never there
-    with_edge[place], without_edge[place] = there.reshape(m, m), absent.reshape(m, m)
+    without_edge[:] = lattice.best_score  # an edge at a constant column is never there
+    with_edge[place], without_edge[place] = (bounds.reshape(m, m) for bounds in found)
     np.fill_diagonal(without_edge, -math.inf)
-    return EdgeAlternatives(scores.names, best, with_edge, without_edge, scores.notes)
+    return EdgeAlternatives(scores.names, lattice.best_score, with_edge, without_edge, scores.notes)

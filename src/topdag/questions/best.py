@@ -17,16 +17,8 @@ from topdag.answers.results import Answer, proof_of
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores, scored_table
-from topdag.questions.request import (
-    Options,
-    Request,
-    Trail,
-    answer_of,
-    asked_about,
-    space_of,
-    upper_bound,
-)
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores
+from topdag.questions.request import Request, Said, Trail, answer_of, asked_about, scores_of, space_of, upper_bound
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
@@ -47,7 +39,7 @@ def best_network(
     engine: str | None = None,
     bound: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> Answer:
     """The network with the highest score, proved.
 
@@ -160,6 +152,15 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
     return scored_table(trail, decision, run)
+
+
+def scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
+    """Scored as was decided; None when the time is up. Meanwhile a network is looked for, if that was decided too."""
+    if not decision.climbs:
+        return scores_of(trail.request, run, decision.keep, decision.form)
+    from topdag.questions.first_network import scores_meanwhile
+
+    return scores_meanwhile(trail, decision, run)
 
 
 def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:

@@ -23,8 +23,8 @@ from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
 from topdag.questions.best import best_network, best_of
 from topdag.questions.request import (
-    Options,
     Request,
+    Said,
     Trail,
     asked_about,
     checked_count,
@@ -52,7 +52,7 @@ def bootstrap(
     seed: int = 0,
     prior: Prior | None = None,
     executor: Any = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> BootstrapFrequencies:
     """How often each edge comes back when the question is asked of n tables drawn from the rows, with replacement.
 

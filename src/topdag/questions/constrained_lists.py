@@ -26,7 +26,7 @@ from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
 from topdag.errors import TooLarge
 from topdag.questions.decide import Question, decide, needs_splitting
-from topdag.questions.list_sources import Lattices, Wanted, within_memory
+from topdag.questions.list_sources import Lattices, ManySets, Wanted, within_memory
 from topdag.questions.partition_lists import PartitionLists
 from topdag.questions.request import Request, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -60,11 +60,14 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
 def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
     if decide(Request.from_scores(part), Question.LIST).engine is Engine.PARTITION:
-        return _partitioned(part, size, run)
+        return _partitioned(part, size, run, less)
     source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
-        prepared = source.next(n_found)
+        try:
+            prepared = source.next(n_found)
+        except ManySets:
+            return _partitioned(part, size, run, less)
         if prepared is None:
             return PartList((), (), is_whole=True) if source.is_infeasible else None
         best = prepared.lattice.best_score
@@ -86,11 +89,11 @@ def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> Pa
             return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
 
 
-def _partitioned(part: Scores, size: int, run: Run) -> PartList | None:
+def _partitioned(part: Scores, size: int, run: Run, less: str) -> PartList | None:
     found = PartitionLists(part, Wanted("A list", most=size), run, Kind.NETWORKS).go()
     if found.limit is Stop.FAR_BEHIND_BEST:
         raise TooLarge(
-            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for fewer."
+            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for {less}."
         )
     if found.limit is not None:
         return None

@@ -6,12 +6,12 @@ Every question does what ``decide`` says, and ``td.plan`` shows the same.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
-from topdag.questions.request import Request, Trail, scores_of
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
@@ -26,6 +26,7 @@ from topdag.search.lattice import block_lattice_bytes, engine_for_best, lattice_
 if TYPE_CHECKING:
     from topdag._util.run import Run
     from topdag.knowledge.compiled import CompiledConstraints
+    from topdag.questions.request import Request
 
 
 class Question(enum.Enum):
@@ -167,15 +168,6 @@ def decide_again(decision: Decision, request: Request, question: Question, score
     return decision if chosen.engine is decision.engine else replace(chosen, form=decision.form, keep=decision.keep)
 
 
-def scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
-    """Scored as was decided; None when the time is up. Meanwhile a network is looked for, if that was decided too."""
-    if not decision.climbs:
-        return scores_of(trail.request, run, decision.keep, decision.form)
-    from topdag.questions.first_network import scores_meanwhile
-
-    return scores_meanwhile(trail, decision, run)
-
-
 def _is_table_sooner(scores: Scores, run: Run) -> bool:
     """Whether the block lattice of these lists ends before search does, and within the limits."""
     n, n_families = len(scores.columns), scores.n_families
@@ -189,6 +181,12 @@ def _is_table_sooner(scores: Scores, run: Run) -> bool:
 def decide_lattice(scores: Scores) -> Choice:
     """The lattice that a list of networks is read from, where one sees to all that is known."""
     return _lattice(_Known.of(scores))
+
+
+def most_sets_of_a_lattice(scores: Scores, most: int) -> float:
+    """Of a list of so many: where more sets would be in it, it is made by partition. Infinite where it cannot be."""
+    can_be_partitioned = scores.store.is_listed and not _Known.of(scores).has_rest
+    return max(sizes().few_sets, sizes().sets_for_an_item * most) if can_be_partitioned else math.inf
 
 
 def needs_splitting(scores: Scores) -> bool:

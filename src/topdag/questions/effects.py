@@ -24,12 +24,20 @@ from topdag.answers.posteriors import NetworkPosteriors, ParentSetPosteriors
 from topdag.answers.results import Status
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
-from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, WeighedSets, adjustment_of, heaviest
+from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustment_of, heaviest
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
-from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, parted, run_stats
+from topdag.questions.request import (
+    Request,
+    Said,
+    asked_about,
+    checked_count,
+    checked_seed,
+    parted,
+    run_stats,
+)
 from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
@@ -55,7 +63,7 @@ def causal_effects(
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> CausalEffects:
     """What setting a cause would change in an outcome, averaged over all networks: ``effects["smoke", "lung"]``.
 
@@ -116,7 +124,7 @@ class WantedEffects:
             raise ScoreError(f"{self.causes[0]!r} is both cause and outcome; ask for its effect on another variable.")
 
 
-def _run_alone(kind: KindLike, prior: Prior | None, options: Options) -> Run:
+def _run_alone(kind: KindLike, prior: Prior | None, options: Said) -> Run:
     """Of a list only limits are said."""
     limits, about = parted(options)
     given = [*(["kind"] if kind is not None else []), *(["prior"] if prior is not None else []), *about]
@@ -239,13 +247,11 @@ def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Ru
         x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
         own = adjustment if not table.targets else _adjustment(_rows_for(table, x), request.kind)[0]
         before = [y for y in others if weighed.paths is not None and weighed.paths[x, y] < NO_PATH]
-        after = [y for y in others if y not in before]
-        for some, own_sets in ((after, sets[cause]), *(([y], _as_parent(y)) for y in before)):
-            found = averaging.effects(own, x, some, own_sets) if some else {}
-            if found is None:
-                raise TimeIsUp
-            for y, effect in found.items():
-                by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
+        found = averaging.effects(own, x, [y for y in others if y not in before], sets[cause])
+        if found is None:
+            raise TimeIsUp
+        for y, effect in sorted((found | averaging.no_effects(own, x, before)).items()):
+            by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
     run.timed("effects", begin)
     return CausalEffects(
         causes,
@@ -260,11 +266,6 @@ def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Ru
         run_stats(request.scores, run, weighed.engine, {"parent sets": total}),
         (*weighed.notes, *_disagreeing(by_pair)),
     )
-
-
-def _as_parent(y: int) -> WeighedSets:
-    """What no network has after the cause is like a parent of it: nothing follows for it, whatever the rows show."""
-    return WeighedSets([1 << y], np.ones(1), 1.0)
 
 
 def _disagreeing(by_pair: Mapping[tuple[str, str], Effect]) -> tuple[str, ...]:

@@ -22,13 +22,14 @@ from topdag.answers.results import Proof, Status, limit_text, proof_of
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores, scored_table
-from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
+from topdag.questions.best import scored_table
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
+from topdag.questions.list_sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import (
-    Options,
     Request,
+    Said,
     Trail,
     asked_about,
     checked_count,
@@ -55,7 +56,7 @@ AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 @brief
 def k_best_networks(
-    source: Any, k: int, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Options]
+    source: Any, k: int, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> NetworkList:
     """The k networks with the highest scores, best first; fewer only when there are not so many.
 
@@ -75,7 +76,7 @@ def networks_within(
     *,
     at_most: int | None = None,
     prior: Prior | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> NetworkList:
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them.
 
@@ -87,7 +88,7 @@ def networks_within(
 
 
 @brief
-def k_best_classes(source: Any, k: int, kind: KindLike = None, **options: Unpack[Options]) -> ClassList:
+def k_best_classes(source: Any, k: int, kind: KindLike = None, **options: Unpack[Said]) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only.
 
     Of a table with experiments, networks of a class are those that these do not tell apart either."""
@@ -97,7 +98,7 @@ def k_best_classes(source: Any, k: int, kind: KindLike = None, **options: Unpack
 
 @brief
 def classes_within(
-    source: Any, factor: float, kind: KindLike = None, *, at_most: int | None = None, **options: Unpack[Options]
+    source: Any, factor: float, kind: KindLike = None, *, at_most: int | None = None, **options: Unpack[Said]
 ) -> ClassList:
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     request, run = asked_about(source, kind, options)
@@ -106,7 +107,7 @@ def classes_within(
 
 
 @brief
-def count_networks_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Options]) -> int:
+def count_networks_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]) -> int:
     """How many networks are within this Bayes factor of the best; none of them is stored.
 
     When ``time_limit`` comes first, raises OutOfTime, whose ``answer`` is the number found so far; on Ctrl-C,
@@ -118,7 +119,7 @@ def count_networks_within(source: Any, factor: float, kind: KindLike = None, **o
 
 
 @brief
-def count_classes_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Options]) -> int:
+def count_classes_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]) -> int:
     """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
     request, run = asked_about(source, kind, options)
     wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
@@ -127,7 +128,7 @@ def count_classes_within(source: Any, factor: float, kind: KindLike = None, **op
 
 @brief
 def iter_networks_within(
-    source: Any, factor: float, kind: KindLike = None, **options: Unpack[Options]
+    source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]
 ) -> Iterator[Network]:
     """The networks within this Bayes factor of the best, one by one, in no particular order.
 
@@ -207,6 +208,8 @@ class _Reading(Generic[AnyList]):
         while True:
             try:
                 prepared = source.next(0 if self.found is None else len(self.found))
+            except ManySets:
+                return self._by_partition(scores)
             except TooLarge:
                 if self.found is None:
                     raise
@@ -431,7 +434,10 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
     if engine is Engine.PARTITION:
         return _count_by_partition(what, scores, wanted, run)
     source = Lattices(scores, wanted, run)
-    prepared = source.next()
+    try:
+        prepared = source.next()
+    except ManySets:
+        return _count_by_partition(what, scores, wanted, run)
     if source.is_infeasible:
         return 0
     if prepared is None:
@@ -479,6 +485,14 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if decide(Request.from_scores(scores), Question.LIST).engine is Engine.PARTITION:
         yield from _streamed_by_partition(scores, wanted, run)
         return
+    try:
+        yield from _streamed_by_lattice(scores, wanted, run)
+    except ManySets:
+        yield from _streamed_by_partition(scores, wanted, run)
+
+
+def _streamed_by_lattice(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
+    """Raises ManySets before the first."""
     source = Lattices(scores, wanted, run)
     with run.hearing():
         stream = _opened(source, wanted, run)

@@ -22,7 +22,7 @@ from topdag.questions.decide import Question, decide
 from topdag.questions.list_sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
-from topdag.questions.request import Options, Request, asked_about, checked_count, run_stats
+from topdag.questions.request import Request, Said, asked_about, checked_count, run_stats
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine, require_narrow
@@ -44,7 +44,7 @@ def search_networks(
     prior: EdgePrior | FairPrior | OrderModular | NetworkPrior | None = None,
     published: bool = False,
     block: int | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> NetworkList:
     """The k best networks by best-first search over partial networks: the list of ``k_best_networks``.
 

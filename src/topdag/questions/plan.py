@@ -346,8 +346,6 @@ def _advice(request: Request, n: int, question: str, allowed: int) -> str:
     fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads, prior), allowed)
     if question in SUMS or question == "sample":
         return _advice_on_sums(prior, n, fits, question)
-    if question in LISTS and n > SEARCH_LIMIT:
-        return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
     if isinstance(prior, OrderModular) and n > fits:  # tables over all orders, however few families there are
         return f"{_leaving_out(n - fits)}, or take another prior"
     if not isinstance(kind.unconstrained, SetScore | GaussianScore | NAL):
@@ -363,7 +361,7 @@ def _advice(request: Request, n: int, question: str, allowed: int) -> str:
 
 def _advice_on_sums(prior: Prior | None, n: int, fits: int, question: str) -> str:
     if n > fits:
-        return ("" if n > SEARCH_LIMIT else f"{averages()}, or ") + _leaving_out(n - fits)
+        return f"{averages()}, or {_leaving_out(n - fits)}"
     if isinstance(prior, OrderModular) or (question == "paths" and n > MOST_FOR_ORDER_PATHS):
         return averages()
     by_orders = option("prior", OrderModular(), shell="order-modular")

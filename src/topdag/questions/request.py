@@ -46,7 +46,7 @@ class About(Reading, total=False):
     max_parents: int | None
 
 
-class Options(Limits, About, total=False):
+class Said(Limits, About, total=False):
     """What every question takes, beside what it is about."""
 
 
@@ -63,7 +63,7 @@ def checked_seed(seed: object) -> int:
     return int(cast(int, seed))
 
 
-def parted(options: Options) -> tuple[Limits, About]:
+def parted(options: Said) -> tuple[Limits, About]:
     said: dict[str, Any] = dict(options)
     limits = {name: said.pop(name) for name in Limits.__annotations__ if name in said}
     return cast(Limits, limits), cast(About, said)
@@ -148,7 +148,7 @@ class Request:
         return tuple(self.table.names[v] for v in scored_columns(self.table))
 
 
-def asked_about(source: Any, kind: KindLike, options: Options, prior: Prior | None = None) -> tuple[Request, Run]:
+def asked_about(source: Any, kind: KindLike, options: Said, prior: Prior | None = None) -> tuple[Request, Run]:
     """What is asked, and the run in which it is answered: its clock starts before anything is read."""
     limits, about = parted(options)
     run = Run(**limits)

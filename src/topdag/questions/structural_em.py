@@ -33,13 +33,13 @@ from topdag.networks.missing_cells import IncompleteRows, MissingCells
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.questions.best import best_of
-from topdag.questions.request import Options, Request, Trail, checked_count, checked_seed, parted, run_stats
+from topdag.questions.request import Request, Said, Trail, checked_count, checked_seed, parted, run_stats
 from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
 from topdag.scoring.kinds.node_average import NAL
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 
-N_DRAWS, MOST_STARTS = 2, 1000
+N_FILLED, MOST_STARTS = 2, 1000
 MOST_PARTS, MOST_COMPLETED = 2**12, 2**16
 """Of a row; of all incomplete rows together."""
 FEW_PARENTS = 2
@@ -56,9 +56,9 @@ def structural_em(
     kind: KindLike = "bic",
     *,
     starts: Sequence[Network] = (),
-    draws: int = N_DRAWS,
+    draws: int = N_FILLED,
     seed: int = 0,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> LocalOptimum:
     """A network of high score for a table with missing cells, by structural EM; every step is exact, the end is not.
 
@@ -76,7 +76,7 @@ def structural_em(
     >>> td.structural_em(rows).edges
     (('rain', 'wet'),)
     """
-    check_arguments(options, Options.__annotations__)
+    check_arguments(options, Said.__annotations__)
     limits, about = parted(options)
     run, said = Run(**limits), cast(dict[str, Any], about)
     known = {name: said.pop(name, None) for name in ("constraints", "max_parents")}
@@ -91,7 +91,7 @@ def structural_em_of(
     run: Run,
     *,
     starts: Sequence[Network] = (),
-    draws: int = N_DRAWS,
+    draws: int = N_FILLED,
     seed: int = 0,
     constraints: Constraints | None = None,
     max_parents: int | None = None,

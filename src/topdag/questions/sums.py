@@ -12,7 +12,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
-from topdag._util.options import option, worded
+from topdag._util.options import option, question, worded
 from topdag._util.run import Result, Run
 from topdag._util.stop import TimeIsUp
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
@@ -23,7 +23,7 @@ from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.networks.checks import require_known
 from topdag.questions.decide import Question, decide, plan_prior
-from topdag.questions.request import Options, Request, asked_about, run_stats
+from topdag.questions.request import Request, Said, asked_about, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.score import score_within
@@ -47,9 +47,7 @@ take too long."""
 
 
 @brief
-def log_evidence(
-    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Options]
-) -> float:
+def log_evidence(source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]) -> float:
     """The natural log of the sum over all networks of exp(score): every network has weight one, or that of ``prior``.
 
     Weights are not normalised: subtract ``log_prior_total`` for the evidence under a prior that sums to one. Exact sums
@@ -61,7 +59,7 @@ def log_evidence(
 
 @brief
 def log_prior_total(
-    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Options]
+    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> float:
     """The natural log of the weight of all allowed networks before the data: without a prior, of their number."""
     request, run = asked_about(source, kind, options, prior)
@@ -74,7 +72,7 @@ def log_prior_total(
 
 @brief
 def edge_posteriors(
-    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Options]
+    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> EdgePosteriors:
     """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
     return _summed_up("edge_posteriors", Purpose(), *asked_about(source, kind, options, prior)).edges
@@ -82,7 +80,7 @@ def edge_posteriors(
 
 @brief
 def path_posteriors(
-    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Options]
+    source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> PathPosteriors:
     """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
     found = _summed_up("path_posteriors", Purpose(paths=True), *asked_about(source, kind, options, prior))
@@ -92,7 +90,7 @@ def path_posteriors(
 
 @brief
 def parent_set_posteriors(
-    source: Any, variable: str, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Options]
+    source: Any, variable: str, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> ParentSetPosteriors:
     """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
     wanted = Purpose(parent_sets_of=(variable,))
@@ -108,7 +106,7 @@ def network_posteriors(
     prior: Prior | None = None,
     paths: bool = True,
     parent_sets_of: Sequence[str] | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> NetworkPosteriors:
     """Evidence, edges, paths and parent sets from one sum: ``.edges``, ``.paths``, ``.parent_sets("lung")``.
 
@@ -139,7 +137,7 @@ TOTAL = Purpose(edges=False)
 
 def averages() -> str:
     """What to do where sums are out of reach."""
-    average = "average over a list of networks"
+    average = f"see how often edges come back ({question('bootstrap')}), or average over a list of networks"
     return worded(average, f"{average} (topdag list, topdag effects -k)")
 
 

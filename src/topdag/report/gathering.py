@@ -28,7 +28,7 @@ from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import SEARCH_LIMIT, most_that_fit
+from topdag.search.engines import most_that_fit
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 """Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:
@@ -62,7 +62,7 @@ def gather(
     found = _about(request) if known is None else known
     gathering = _Gathering(request, k, run, found)
     if isinstance(found.best, Missing):
-        found.best = gathering.ask(gathering.best, SHARE_OF_TIME if gathering.n_variables <= SEARCH_LIMIT else 1.0)
+        found.best = gathering.ask(gathering.best, SHARE_OF_TIME)
     gathering.limit_rest(budget)
     if isinstance(found.listed, Missing):
         found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.is_last_but_one else 1.0)

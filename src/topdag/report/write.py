@@ -14,7 +14,7 @@ from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPos
 from topdag.answers.results import Answer
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
-from topdag.questions.request import Options, Request, checked_count, parted
+from topdag.questions.request import Request, Said, checked_count, parted
 from topdag.report.gathered import Gathered
 from topdag.report.gathering import gather, note_sums
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, KindLike, ScoreKind
@@ -35,7 +35,7 @@ def write_report(
     prior: Prior | None = None,
     title: str | None = None,
     budget: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> None:
     """Writes one self-contained HTML page: the data, the best network with its proof, the k best classes, how sure
     each edge and path is, what would follow if a variable were set, what was assumed, what it cost.

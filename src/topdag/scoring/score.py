@@ -250,7 +250,7 @@ def check_constraints(constraints: object) -> None:
     if not isinstance(constraints, Constraints):
         raise ScoreError(
             "constraints must be Constraints, such as Constraints(required_edges=[...]), "
-            f"not {type(constraints).__name__}."
+            f"not {type(constraints).__name__}; io.constraints_from makes them of what pgmpy and causal-learn have."
         )
 
 

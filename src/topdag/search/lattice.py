@@ -132,7 +132,8 @@ def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> st
     run.require_memory(
         needed,
         f"The lattice on {n} variables",
-        f"Each variable left out halves it: {shown_bytes(needed / 2)}; {option('max_parents')} or BIC leaves few sets.",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}; "
+        f"{option('max_parents')}, or BIC of states, leaves few.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables, block by block"

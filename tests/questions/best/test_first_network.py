@@ -26,7 +26,6 @@ from strategies import CASES, Case, sampled_table
 import topdag as td
 from topdag._util.run import Run
 from topdag.questions import best, first_network
-from topdag.questions import decide as deciding
 from topdag.questions.best import best_of
 from topdag.questions.decide import Question, decide
 from topdag.questions.first_network import FirstNetwork
@@ -167,7 +166,7 @@ def test_a_limit_while_scoring(monkeypatch: pytest.MonkeyPatch, listed: bool) ->
         give_sizes(monkeypatch, **AS_LISTS)
     table = sampled_table(10, 300, seed=4)
     proved = td.best_network(td.score(table, td.BIC(), keep="all"))
-    monkeypatch.setattr(first_network if listed else deciding, "scores_of", lambda *_: None)
+    monkeypatch.setattr(first_network if listed else best, "scores_of", lambda *_: None)
     answer = best_of(trail_of(table), Run(time_limit=0.0))
     assert answer.proof.status is td.types.Status.STOPPED and answer.proof.limit is not None
     assert answer.network is not None and answer.network.n_edges > 0

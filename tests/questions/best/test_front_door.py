@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import topdag as td
-from topdag.questions.request import Options
+from topdag.questions.request import Said
 
 ROWS = 60
 FRAME = pd.DataFrame(
@@ -85,12 +85,11 @@ def test_every_question_takes_the_same_arguments(name: str) -> None:
     ask, given, _ = QUESTIONS[name]
     names = list(inspect.signature(ask).parameters)  # as help() shows them
     assert names[1 + len(given)] == "kind"
-    without = {"time_limit"} if name == "edge_alternatives" else set()
-    assert set(Options.__annotations__) - without <= set(names)
+    assert set(Said.__annotations__) <= set(names)
 
 
 @pytest.mark.parametrize("wrong", [{"threads": 0}, {"memory_limit": "8XB"}, {"on_progress": 3}, {"time_limit": "1"}])
-@pytest.mark.parametrize("name", [name for name in QUESTIONS if name != "edge_alternatives"])
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_limits_that_are_none_are_refused_alike(name: str, wrong: dict[str, Any]) -> None:
     ask, given, _ = QUESTIONS[name]
     with pytest.raises(td.ScoreError, match=next(iter(wrong))):
@@ -98,7 +97,9 @@ def test_limits_that_are_none_are_refused_alike(name: str, wrong: dict[str, Any]
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True, 2**64])
-@pytest.mark.parametrize("ask", [partial(td.sample_networks, n_samples=3), td.bootstrap, td.causal_effects])
+@pytest.mark.parametrize(
+    "ask", [partial(td.sample_networks, n_samples=3), td.bootstrap, td.causal_effects, td.structural_em]
+)
 def test_seeds_are_refused_alike(ask: Callable[..., Any], seed: Any) -> None:
     with pytest.raises(td.ScoreError, match="seed must be a whole number from 0 on"):
         ask(td.example_table(), seed=seed)
@@ -111,6 +112,7 @@ def test_seeds_are_refused_alike(ask: Callable[..., Any], seed: Any) -> None:
         (td.sample_networks, "n_samples"),
         (td.bootstrap, "n"),
         (td.causal_effects, "draws"),
+        (td.structural_em, "draws"),
         (td.k_best_networks, "k"),
         (td.k_best_classes, "k"),
         (td.search_networks, "k"),

@@ -211,8 +211,6 @@ def test_sums_and_samples_are_planned(question: str) -> None:
     too_many = td.plan(sampled_table(27, 60, seed=1), question=question, memory_limit="4GB")
     assert not too_many.fits and "more than there is" in str(too_many)
     assert "average over a list of networks, or leave out" in too_many.advice
-    beyond_lists = td.random_network(70, seed=1).sample(50, seed=1)
-    assert td.plan(beyond_lists, question="edges").advice.startswith("leave out")
     few_parents = td.plan(sampled_table(27, 60, seed=1), question=question, max_parents=2, memory_limit="4GB")
     assert not few_parents.fits and few_parents.memory > 0.8 * too_many.memory  # of all sets, however few families
     assert few_parents.search == too_many.search
@@ -248,9 +246,9 @@ def test_what_nothing_limits_is_said_to_be_open() -> None:
 def test_what_cannot_be_answered_comes_with_advice_that_helps() -> None:
     """No time, no memory, and nothing that has the same limit."""
     wide = sampled_table(65, 60, seed=1)
-    told = str(td.plan(wide, td.BIC(), question="list"))
+    told = str(td.plan(wide, td.BIC(), question="edges"))
     assert "memory" not in told and "time " not in told
-    assert told.endswith("advice     ask for the best network, or leave out 1 column")
+    assert "advice     average over a list of networks, or leave out" in told
     for question in ("edges", "paths", "evidence", "sample"):
         assert (
             "OrderModular" not in td.plan(sampled_table(27, 60, seed=1), question=question, memory_limit="8GB").advice

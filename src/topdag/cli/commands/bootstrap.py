@@ -22,7 +22,9 @@ from topdag.scoring.keep import MOST_IN_A_LIST
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("-n", type=whole(1, MOST_IN_A_LIST), default=N_DRAWS, metavar="N", help="tables to draw")
+    parser.add_argument(
+        "-k", type=whole(1, MOST_IN_A_LIST), default=N_DRAWS, metavar="N", help=f"tables to draw; default {N_DRAWS}"
+    )
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="default 0")
     parser.add_argument(
         "--threshold", type=threshold, default=0.1, metavar="P", help="print those more frequent; default 0.1"
@@ -46,7 +48,7 @@ def print_frequencies(args: Namespace) -> Exit:
             said: About = {"max_parents": args.max_parents, "constraints": known_from(args)}
             request = Request.about(table, kind, said, prior_from(args))
             mention_advice(request, "best", run, quiet=args.quiet)
-            found = bootstrap_of(request, args.n, args.seed, run, executor=executor)
+            found = bootstrap_of(request, args.k, args.seed, run, executor=executor)
     except OutOfTime as stopped:
         mention(str(stopped))  # it begins with the command
         return Exit.STOPPED
@@ -86,7 +88,7 @@ def _text(found: BootstrapFrequencies, table: Table, args: Namespace) -> str:
 
 COMMAND = Command(
     name="bootstrap",
-    usage="topdag bootstrap FILE [-n N] [--seed S] [--processes N | --cluster ADDRESS] [options]",
+    usage="topdag bootstrap FILE [-k N] [--seed S] [--processes N | --cluster ADDRESS] [options]",
     page="""\
 Draws N tables from the rows of FILE, each with as many rows, with replacement; finds the best
 network of each, proved, and prints in which share of them each edge is, most frequent first, with
@@ -103,7 +105,7 @@ costs:
 
 examples:
   topdag bootstrap alarm.csv --score bic --processes 4
-  topdag bootstrap alarm.csv --score bic -n 1000 --cluster tcp://10.0.0.1:8786 -o alarm.json
+  topdag bootstrap alarm.csv --score bic -k 1000 --cluster tcp://10.0.0.1:8786 -o alarm.json
 
 Without -n {N_DRAWS} tables are drawn; the first draws of more with the same --seed are the same. When
 --time-limit or Ctrl-C comes first, the draws done by then are printed.

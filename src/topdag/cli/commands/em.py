@@ -10,15 +10,7 @@ from topdag._util.run import Run
 from topdag.answers.expectation import LocalOptimum
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints, known_from
-from topdag.cli.options import (
-    add_limits,
-    add_max_parents,
-    add_reading,
-    add_score,
-    kind_from,
-    running,
-    table_from,
-)
+from topdag.cli.options import add_limits, add_max_parents, add_reading, add_score, kind_from, running, table_from
 from topdag.cli.output import about_table, as_json, labelled, network_text, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
@@ -27,7 +19,7 @@ from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
 from topdag.io.networks import read_network, write_network
 from topdag.questions.request import MOST_SEEDS
-from topdag.questions.structural_em import MOST_STARTS, N_DRAWS, structural_em_of
+from topdag.questions.structural_em import MOST_STARTS, N_FILLED, structural_em_of
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -35,7 +27,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--draws",
         type=whole(0, MOST_STARTS),
-        default=N_DRAWS,
+        default=N_FILLED,
         metavar="N",
         help="tables filled at random to start from",
     )
@@ -135,7 +127,7 @@ examples:
   topdag em survey.csv --max-parents 3 --draws 10 --time-limit 600
 
 A .bif, .xml, .net, .xdsl or .uai file has the probabilities that EM came to. Without --draws
-{N_DRAWS} tables are filled at random. When --time-limit or Ctrl-C comes first, the best so far is printed.
+{N_FILLED} tables are filled at random. When --time-limit or Ctrl-C comes first, the best so far is printed.
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,

@@ -15,7 +15,6 @@ from topdag.cli.values import seconds, whole
 from topdag.report.gathered import Gathered, Missing
 from topdag.report.gathering import DEFAULT_BUDGET, MOST_TO_SUM, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, PAGE_SUFFIXES, title_of, write_page
-from topdag.search.engines import SEARCH_LIMIT
 
 DEFAULT_PAGE = "report.html"
 LEFT_OUT = {
@@ -105,9 +104,9 @@ costs:
   second, 17 two, 20 half a minute or less. The list and the probabilities have a --budget of {DEFAULT_BUDGET:g}
   seconds together, and at most half of the free memory unless --memory-limit is given. A --time-limit is
   shared: half of what is left for the best network, half of the rest for the list, or all where nothing
-  can come after it (no list above {SEARCH_LIMIT} variables, no sums that memory does not hold). Without either option
-  probabilities are summed up to {MOST_TO_SUM} variables; beyond they are averages over the list. A page always
-  comes out: what could not be had is left out, and the page says why and which option brings it.
+  can come after it (no sums that memory does not hold). Without either option probabilities are summed up
+  to {MOST_TO_SUM} variables; beyond they are averages over the list. A page always comes out: what could not be had
+  is left out, and the page says why and which option brings it.
 
 examples:
   topdag report asia.csv -o asia.html

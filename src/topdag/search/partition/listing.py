@@ -71,13 +71,15 @@ class Part:
 @dataclass(frozen=True)
 class _Difference:
     """Networks that differ so have none of the families at the places ``lacks`` and have the edge ``here``; others have
-    none of those of ``has`` and have the edge ``elsewhere``. ``bound``: what they cost at least."""
+    none of those of ``has`` and have the edge ``elsewhere``. ``bound``: what they cost at least. ``apart``: with this
+    edge some networks of a class would differ so and others not; those that have it are left out before."""
 
     bound: float
     lacks: Integers
     has: Integers
     here: tuple[Joined, ...] = ()
     elsewhere: tuple[Joined, ...] = ()
+    apart: Joined | None = None
 
 
 class PartitionSearch(PartSearch):
@@ -191,7 +193,7 @@ class PartitionSearch(PartSearch):
         left = relaxed.allowed
         found = self._differences(masks, relaxed, decisions)
         probed = [(self._probed(_without(left, own.lacks), own.bound, decisions, own.here), own) for own in found]
-        for bound, own in sorted(probed, key=lambda entry: -entry[0]):
+        for bound, own in _in_order(probed):
             self._wait(bound, _without(left, own.lacks), (*decisions, *own.here))
             left = _without(left, own.has)
             decisions = (*decisions, *own.elsewhere)
@@ -251,18 +253,25 @@ class PartitionSearch(PartSearch):
 
     def _other_parents(self, bounds: Floats, joined: Network, masks: Network) -> Iterator[_Difference]:
         """Of two neighbours that are not joined, both are parents where they are not, or the other way round."""
-        for c, near in enumerate(joined):
-            begin, end = self.families.offsets[c : c + 2]
-            own = self.families.parents[begin:end]
-            has = {a: has_member(own, a) for a in bits(near)}
+        open_families = np.split(*self._open_families(bounds))
+        for c, own in enumerate(open_families):
+            if len(own) < 2 or joined[c].bit_count() < 2:
+                continue
+            sets = self.families.parents[own]
+            has = {a: has_member(sets, a) for a in bits(joined[c])}
             for a, b in combinations(has, 2):
                 if joined[a] >> b & 1:
                     continue
                 are_parents = bool(masks[c] >> a & masks[c] >> b & 1)
                 others = (has[a] & has[b]) != are_parents
-                bound = float(bounds[begin:end][others].min(initial=math.inf))
-                if bound <= self.known.cutoff:
-                    yield _Difference(bound, begin + np.flatnonzero(~others), begin + np.flatnonzero(others))
+                if others.any():
+                    bound = float(bounds[own[others]].min())
+                    yield _Difference(bound, own[~others], own[others], apart=Joined(a, b))
+
+    def _open_families(self, bounds: Floats) -> tuple[Integers, Integers]:
+        """Where the families stand that cost no more than is asked for, and where among them each variable's begin."""
+        places = np.flatnonzero(bounds <= self.known.cutoff)
+        return places, np.searchsorted(places, self.families.offsets[1:-1])
 
     def _joining(self, edge: Joined) -> Integers:
         """Where the families stand that have it."""
@@ -279,6 +288,17 @@ class PartitionSearch(PartSearch):
         n_added = sum(map(self.program.add_decided, missing))
         self.cuts += n_added
         return super()._cut(solution, own, is_narrower=is_narrower) or n_added > 0
+
+
+def _in_order(probed: list[tuple[float, _Difference]]) -> list[tuple[float, _Difference]]:
+    """Those that cost most first, but each edge before what it is to be apart from."""
+    least: dict[Joined, float] = {}
+    for bound, own in probed:
+        if own.apart is not None:
+            least[own.apart] = max(bound, least.get(own.apart, -math.inf))
+    last = [max([bound, *(least.get(edge, bound) for edge in own.here)]) for bound, own in probed]
+    order = sorted(range(len(probed)), key=lambda place: (-last[place], not probed[place][1].here))
+    return [probed[place] for place in order]
 
 
 def _without(allowed: Marks, places: Integers) -> Marks:
