@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from incomplete_tables import Incomplete
+from table_checks import Incomplete
 
 import topdag as td
 from topdag.errors import TableError

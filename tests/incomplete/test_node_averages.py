@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from given_sizes import AS_LISTS, give_sizes
-from incomplete_tables import Incomplete
+from table_checks import Incomplete
 
 import topdag as td
 from topdag._util.run import Run

@@ -54,7 +54,7 @@ def test_too_many_variables_for_sums(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert np.allclose(page.values["edges"], td.bootstrap(scores, 3).matrix, atol=1e-3)
 
 
-@pytest.mark.parametrize(("n", "best", "listed"), [(8, 500, 500), (30, 500, 1000), (70, 1000, 1000)])
+@pytest.mark.parametrize(("n", "best", "listed"), [(8, 500, 500), (30, 500, 1000), (70, 500, 1000)])
 def test_time_goes_to_questions_that_can_use_it(
     monkeypatch: pytest.MonkeyPatch, n: int, best: float, listed: float
 ) -> None:

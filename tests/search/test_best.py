@@ -213,6 +213,10 @@ def test_lists_without_any_network_say_so() -> None:
 @pytest.mark.usefixtures("sparse")
 def test_lists_too_large_for_memory_say_so() -> None:
     kept = td.score(sampled_table(8, 40, seed=5), td.BIC(), keep=td.Within(1e6))
+    found = td.networks_within(kept, 1e6, memory_limit=2000)
+    assert (found.proof.status, found.proof.limit) == (td.types.Status.STOPPED, "memory_limit")
+    in_order = td.Constraints(precedence=[("V0", "V1"), ("V1", "V2")])
+    kept = td.score(sampled_table(8, 40, seed=5), td.BIC(), keep=td.Within(1e6), constraints=in_order)
     with pytest.raises(td.TooLarge, match="sets of variables lie on the way to networks so near the best"):
         td.networks_within(kept, 1e6, memory_limit=2000)
 

@@ -32,7 +32,7 @@ class LocalOptimum(WithNetwork):
     ``score``: of the observed cells, the log likelihood at its greatest less the penalty of ``kind``. ``climbs``: one
     for each start, in order. ``parts``: expected counts are whole numbers of 1/parts of a row. ``limit``: what stopped
     it, None when all climbs ended by themselves. Nothing is proved: in each round no network is better for the expected
-    counts, but another start may lead to a higher score.
+    counts, so rounded, but another start may lead to a higher score.
     """
 
     fitted: FittedNetwork

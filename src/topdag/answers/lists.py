@@ -147,7 +147,8 @@ class BestList(HeldNetworks[Item]):
         for place in range(shown):
             score, factor, share = self.scores[place], self.factors[place], self.shares_if_known[place]
             changes = ", ".join(compare(items[0], items[place]).changes) if place else "the best"
-            numbers = [str(place + 1), f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}"]
+            known = "?" if np.isnan(share) else f"{share:.2%}"
+            numbers = [str(place + 1), f"{score:.6f}", f"{factor:,.2f}", known]
             rows.append([*numbers, *sizes[place : place + 1], changes])
         head = ["rank", "score", "factor", "share", *(["size"] if sizes else []), "+ added, - dropped, ~ turned"]
         return [head, *rows]

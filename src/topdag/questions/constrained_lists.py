@@ -26,7 +26,7 @@ from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
 from topdag.errors import TooLarge
 from topdag.questions.decide import Question, decide, needs_splitting
-from topdag.questions.list_sources import Lattices, Wanted, within_memory
+from topdag.questions.list_sources import Lattices, ManySets, Wanted, within_memory
 from topdag.questions.partition_lists import PartitionLists
 from topdag.questions.request import Request, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -64,7 +64,10 @@ def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> Pa
     source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
-        prepared = source.next(n_found)
+        try:
+            prepared = source.next(n_found)
+        except ManySets:
+            return _partitioned(part, size, run, less)
         if prepared is None:
             return PartList((), (), is_whole=True) if source.is_infeasible else None
         best = prepared.lattice.best_score

@@ -6,6 +6,7 @@ Every question does what ``decide`` says, and ``td.plan`` shows the same.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -180,6 +181,12 @@ def _is_table_sooner(scores: Scores, run: Run) -> bool:
 def decide_lattice(scores: Scores) -> Choice:
     """The lattice that a list of networks is read from, where one sees to all that is known."""
     return _lattice(_Known.of(scores))
+
+
+def most_sets_of_a_lattice(scores: Scores, most: int) -> float:
+    """Of a list of so many: where more sets would be in it, it is made by partition. Infinite where it cannot be."""
+    can_be_partitioned = scores.store.is_listed and not _Known.of(scores).has_rest
+    return max(sizes().few_sets, sizes().sets_for_an_item * most) if can_be_partitioned else math.inf
 
 
 def needs_splitting(scores: Scores) -> bool:

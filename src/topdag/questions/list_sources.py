@@ -13,7 +13,7 @@ from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.answers.lists import grid_epsilon
 from topdag.errors import TooLarge
-from topdag.questions.decide import decide_lattice
+from topdag.questions.decide import decide_lattice, most_sets_of_a_lattice
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
@@ -84,10 +84,15 @@ def plan_lists(n: int, form: Engine, run: Run) -> None:
         plan_block_lattice(n, run, backward=True)
 
 
+class ManySets(Exception):
+    """More sets lie on the way to near-best networks than partition needs time for."""
+
+
 class Lattices:
     """The lattices for one list, each reaching further behind the best than the one before.
 
-    ``is_infeasible``: there is no network at all, so no lattice either.
+    ``is_infeasible``: there is no network at all, so no lattice either. Asking for the next raises ManySets where the
+    list is to be made by partition instead.
     """
 
     def __init__(self, scores: Scores, wanted: Wanted, run: Run, less: str | None = None) -> None:
@@ -142,7 +147,10 @@ class Lattices:
     def _sparse_lattice(self) -> Prepared | None:
         wide = self._wide_enough()
         assert self._best is not None
-        prepared = None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.less, self.run)
+        if wide is None:
+            return None
+        most = most_sets_of_a_lattice(self.scores, self.wanted.most)
+        prepared = _sparse_lattice(wide, self._best, self.reach, most, self.less, self.run)
         return prepared if prepared is None or self.reach < self._spread else replace(prepared, reach=math.inf)
 
     def _wide_enough(self) -> Scores | None:
@@ -230,7 +238,9 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
     return scored_again(scores, run, Within(factor * (1 + 1e-12)))
 
 
-def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, less: str, run: Run) -> Prepared | None:
+def _sparse_lattice(
+    scores: Scores, best: list[int], epsilon: float, most: float, less: str, run: Run
+) -> Prepared | None:
     """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
     placed = _placed(scores)
     store = scores.store.listed if placed is None else placed.store
@@ -239,24 +249,32 @@ def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, less: str, 
     root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)
     begin = run.seconds
     threshold = incumbent.cost + epsilon
-    lattice = _lattice_within(store, placed, root, threshold, less, run)
+    lattice = _lattice_within(store, placed, root, threshold, most, less, run)
     run.timed("lattice", begin)
     return None if lattice is None else Prepared(scores, lattice, epsilon, f"sparse lattice of {lattice.n_sets:,} sets")
 
 
 def _lattice_within(
-    store: ListStore, placed: PlacedLists | None, root: Relaxation, threshold: float, less: str, run: Run
+    store: ListStore,
+    placed: PlacedLists | None,
+    root: Relaxation,
+    threshold: float,
+    most_wanted: float,
+    less: str,
+    run: Run,
 ) -> _core.SparseLattice | None:
     candidates, shift = kept_candidates(store, root, threshold)
     listed = candidates if placed is None else placed.candidates(root.kept_families(threshold))
     threshold -= shift
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = run.allowed_memory
-    most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
+    most = int(min(SHARE_OF_MEMORY * memory / BYTES_PER_SET, most_wanted))
     complete, sets, costs = _core.sets_within(candidates, bound, threshold, most, run.limits)
     if not complete:
         if run.is_over:
             return None
+        if most_wanted < math.inf:
+            raise ManySets
         raise TooLarge(
             f"More than {most:,} sets of variables lie on the way to networks so near the best; "
             f"{shown_bytes(memory)} hold no more. Ask for {less}."

@@ -24,7 +24,7 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.best import scored_table
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
-from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
+from topdag.questions.list_sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import (
@@ -208,6 +208,8 @@ class _Reading(Generic[AnyList]):
         while True:
             try:
                 prepared = source.next(0 if self.found is None else len(self.found))
+            except ManySets:
+                return self._by_partition(scores)
             except TooLarge:
                 if self.found is None:
                     raise
@@ -432,7 +434,10 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
     if engine is Engine.PARTITION:
         return _count_by_partition(what, scores, wanted, run)
     source = Lattices(scores, wanted, run)
-    prepared = source.next()
+    try:
+        prepared = source.next()
+    except ManySets:
+        return _count_by_partition(what, scores, wanted, run)
     if source.is_infeasible:
         return 0
     if prepared is None:
@@ -480,6 +485,14 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if decide(Request.from_scores(scores), Question.LIST).engine is Engine.PARTITION:
         yield from _streamed_by_partition(scores, wanted, run)
         return
+    try:
+        yield from _streamed_by_lattice(scores, wanted, run)
+    except ManySets:
+        yield from _streamed_by_partition(scores, wanted, run)
+
+
+def _streamed_by_lattice(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
+    """Raises ManySets before the first."""
     source = Lattices(scores, wanted, run)
     with run.hearing():
         stream = _opened(source, wanted, run)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -32,23 +33,15 @@ from topdag.networks.missing_cells import IncompleteRows, MissingCells
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.questions.best import best_of
-from topdag.questions.request import (
-    About,
-    Request,
-    Said,
-    Trail,
-    checked_count,
-    checked_seed,
-    parted,
-    run_stats,
-)
+from topdag.questions.request import Request, Said, Trail, checked_count, checked_seed, parted, run_stats
 from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
 from topdag.scoring.kinds.node_average import NAL
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 
 N_FILLED, MOST_STARTS = 2, 1000
-MOST_PARTS = 2**12
+MOST_PARTS, MOST_COMPLETED = 2**12, 2**16
+"""Of a row; of all incomplete rows together."""
 SMALLEST_GAIN = 1e-4
 """Nats; when a step of EM raises the log likelihood by less, the probabilities are found."""
 MOST_STEPS = 1000
@@ -81,9 +74,9 @@ def structural_em(
     >>> td.structural_em(rows).edges
     (('rain', 'wet'),)
     """
+    check_arguments(options, Said.__annotations__)
     limits, about = parted(options)
     run, said = Run(**limits), cast(dict[str, Any], about)
-    check_arguments(said, About.__annotations__)
     known = {name: said.pop(name, None) for name in ("constraints", "max_parents")}
     is_read = isinstance(source, Table) and not said
     table = source if is_read else as_table(source, None, cast(Reading, {"missing": "keep", **said}))
@@ -105,8 +98,8 @@ def structural_em_of(
     task = _Task(table, kind, constraints, max_parents)
     task.check()
     _check_starts(starts, table.names)
-    draws, seed = checked_count("draws", draws, 0, MOST_STARTS), checked_seed(seed)
-    return run.answer(lambda: _climbed_from_all(task, list(starts), draws, seed, run), lambda found: found.said)
+    n_draws, first = checked_count("draws", draws, 0, MOST_STARTS), checked_seed(seed)
+    return run.answer(lambda: _climbed_from_all(task, starts, n_draws, first, run), lambda found: found.said)
 
 
 def _check_starts(starts: object, names: Sequence[str]) -> None:
@@ -142,12 +135,18 @@ class _Task:
         arities = tuple(int(arity) for arity in self.table.arities)
         return IncompleteRows(self.table.codes, self.table.weights.astype(np.float64), arities)
 
-    @property
+    @cached_property
     def parts(self) -> int:
-        """So many parts of a row that scores, which grow with them, can still be told apart to 1e-6."""
+        """So many parts of a row that completions are not too many, and that scores, which grow with them, can still be
+        told apart to 1e-6."""
         n, n_rows = self.table.n_variables, self.table.n_rows
         largest = n_rows * max(math.log(MOST_ROWS) * 2, float(np.log(np.maximum(self.table.arities, 2)).sum()))
-        most = min(math.ldexp(1.0, _core.EXACT_BITS - 1 - _core.coarsest_exponent(n)) / largest, MOST_ROWS / n_rows)
+        incomplete = int(self.table.weights[self.table.is_missing.any(axis=0)].sum())
+        most = min(
+            math.ldexp(1.0, _core.EXACT_BITS - 1 - _core.coarsest_exponent(n)) / largest,
+            MOST_ROWS / n_rows,
+            MOST_COMPLETED / max(1, incomplete),
+        )
         return min(MOST_PARTS, 1 << int(math.log2(max(1.0, most))))
 
     def best(self, table: Table, kind: ScoreKind, run: Run) -> Answer | None:

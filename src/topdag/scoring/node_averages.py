@@ -87,7 +87,7 @@ class NodeAverageWalk(FamilyWalk):
     def _scored(self, sets: Sets) -> Floats:
         scores = self._averages.scores(self.x, sets, self.run)
         if scores is None:
-            return np.full(len(sets), -math.inf)  # the walk ends
+            return np.zeros(len(sets))  # the walk ends
         return np.ldexp(np.rint(np.ldexp(scores, self._grid)), -self._grid)
 
 

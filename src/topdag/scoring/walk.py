@@ -59,7 +59,9 @@ class FamilyWalk(ABC):
         """The families to keep, by growing mask; None when the time is up."""
         if self.rules.among is not None:
             self._choose(self._sets(sorted(self.rules.among)))
-        elif not self._walk():
+        else:
+            self._walk()
+        if self.run.is_over:  # what was looked at last may lack its score
             return None
         order = np.lexsort(sort_keys(self.kept_masks))
         return self.kept_masks[order], self.kept_scores[order]
@@ -79,22 +81,19 @@ class FamilyWalk(ABC):
         """The scores of kept families with no other parents."""
         return self.kept_scores[is_empty(self.kept_masks & ~mask)]
 
-    def _walk(self) -> bool:
-        """False when the time is up."""
+    def _walk(self) -> None:
+        """Until the time is up."""
         if self.rules.must.bit_count() > self.limit:
-            return True
+            return
         level, below = self._sets([self.rules.must]), np.array([-math.inf])
-        while level.size:
-            if self.run.is_over:
-                return False
+        while level.size and not self.run.is_over:
             allowed = self.rules.admit(level)
             best = below.copy()
             best[allowed] = np.maximum(below[allowed], self._keep(level[allowed], below[allowed]))
             self.run.tick("counting", self.n_scored, 0)
             if int(sizes_of(level[:1])[0]) >= self.limit:
-                return True
+                return
             level, below = self._next(level, best)
-        return True
 
     def _next(self, level: Sets, best: Values) -> tuple[Sets, Values]:
         """The sets with one more parent all of whose subsets of this size are in the level, and that may matter; and

@@ -55,13 +55,16 @@ class Sizes:
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
     sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``crowded``: so does it where
-    the lists have more families than this for each variable: then orders of the best networks pass few sets, and
-    the linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets). ``held``: up to so
-    many variables, where all sets are needed, a machine whose memory does not hold them says what is lacking;
-    beyond, families are searched as lists there. ``long_list``: lists of fewer families are searched in a fraction
-    of a second. ``sets_for_a_family``: with at most so many sets for each family of longer ones, the block lattice
-    finds the best network sooner than search: 22 variables and 7,658 families took 0.1 against 4.6 processor
-    seconds, 25 and 264,192 took 1.7 and were not proved in 13; 25 and 2,390 took 1.5 against 1.1.
+    the lists have more families than this for each variable: then orders of the best networks pass few sets, and the
+    linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets). ``few_sets``,
+    ``sets_for_an_item``: where orders of near-best networks pass more sets than that, and than so many for each item
+    that is asked for, partition takes over: a set takes 3 us, an item by partition 10 ms (24 variables of which few
+    hang together: 0.04 against more than 17 processor seconds for five classes). ``held``: up to so many variables,
+    where all sets are needed, a machine whose memory does not hold them says what is lacking; beyond, families are
+    searched as lists there. ``long_list``: lists of fewer families are searched in a fraction of a second.
+    ``sets_for_a_family``: with at most so many sets for each family of longer ones, the block lattice finds the best
+    network sooner than search: 22 variables and 7,658 families took 0.1 against 4.6 processor seconds, 25 and 264,192
+    took 1.7 and were not proved in 13; 25 and 2,390 took 1.5 against 1.1.
     """
 
     small: int = 20
@@ -73,6 +76,8 @@ class Sizes:
     split: int = 23
     partition: int = 30
     crowded: int = 200
+    few_sets: int = 200_000
+    sets_for_an_item: int = 3_000
     held: int = 30
     long_list: int = 2_000
     sets_for_a_family: int = 4096

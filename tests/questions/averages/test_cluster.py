@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,8 +30,10 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture
 def client(cluster: Any) -> Iterator[Any]:
+    """Of two workers that answer: one that a test has killed counts until the scheduler hears of it."""
     with distributed.Client(cluster, set_as_default=False) as own:
-        own.wait_for_workers(2)
+        while len(own.run(os.getpid, on_error="ignore")) < 2:
+            time.sleep(0.1)
         yield own
 
 

@@ -197,3 +197,20 @@ def test_so_does_a_list_that_is_read_from_a_sparse_lattice() -> None:
     known = [len(early) > 0 for early in found]
     assert known == sorted(known) and sum(known) > 6
     assert all(early.floor >= best - 1e-6 or early.scores[0] == pytest.approx(best) for early in found)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_where_too_many_sets_matter_partition_takes_over(seed: int) -> None:
+    """Lists, counts and streams that begin with a sparse lattice, as of up to 30 variables."""
+    table = sampled_table(6, 25 if seed else 400, seed=seed)
+    with sizes_given(small=0, **AS_LISTS):
+        listed, truth = td.score(table, td.BIC()), td.k_best_classes(table, 12, td.BIC())
+        assert td.k_best_classes(listed, 12).stats.engine.startswith("sparse lattice")
+        n_near = td.count_networks_within(listed, 5.0)
+    with sizes_given(small=0, few_sets=1, sets_for_an_item=0, **AS_LISTS):
+        found = td.k_best_classes(listed, 12)
+        assert found.stats.engine.startswith("partition")
+        assert np.allclose(found.scores, truth.scores, rtol=0, atol=1e-6)
+        assert td.count_networks_within(listed, 5.0) == n_near == len(set(td.iter_networks_within(listed, 5.0)))
+        assert td.count_classes_within(listed, 5.0) == len(td.classes_within(listed, 5.0))
+        assert len(td.networks_within(listed, 5.0)) == n_near

@@ -79,6 +79,7 @@ def score_table(args: Namespace) -> Exit:
     network = None if source is None else read_network(source)
     table = table_from(args, said=None if source is None else said_about(source))
     notes = (*table.notes, *kind.notes_on(table))
+    kind.require_columns(table)
     scored = _of_family(table, kind, args.family) if network is None else _of_network(table, kind, network)
     if args.json:
         values = {"parents": scored.parents, "local_scores": scored.local_scores, "score": scored.score}
