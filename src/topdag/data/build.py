@@ -333,8 +333,9 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     names = tuple(column.name for column in columns)
     was_set = draft.was_set
     apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
-    with_gaps = [(column.codes, len(column.values) + 1) for column in columns]
-    first, weights = distinct_rows([*with_gaps, *apart], draft.weights)
+    keeps_gaps = options.missing == "keep"  # a code more; without it more columns fit into one number
+    coded_rows = [(column.codes, len(column.values) + keeps_gaps) for column in columns]
+    first, weights = distinct_rows([*coded_rows, *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
     codes = np.zeros((len(columns), len(first)), np.uint16)
     for row, column, of in zip(codes, columns, states, strict=True):
