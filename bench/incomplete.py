@@ -1,5 +1,5 @@
-"""Tables with missing cells: scoring by the node-average likelihood and the best network, in seconds and memory; how many
-edges of known networks are found by each way with gaps."""
+"""Tables with missing cells: scoring by the node-average likelihood and the best network, in seconds and memory; how
+many edges of known networks are found by each way with gaps."""
 
 from __future__ import annotations
 

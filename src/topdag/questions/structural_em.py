@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack, cast
 
@@ -42,6 +42,8 @@ from topdag.scoring.score import check_constraints, check_max_parents, score_wit
 N_FILLED, MOST_STARTS = 2, 1000
 MOST_PARTS, MOST_COMPLETED = 2**12, 2**16
 """Of a row; of all incomplete rows together."""
+FEW_PARENTS = 2
+"""Of a network by node averages that is climbed from."""
 SMALLEST_GAIN = 1e-4
 """Nats; when a step of EM raises the log likelihood by less, the probabilities are found."""
 MOST_STEPS = 1000
@@ -221,24 +223,28 @@ def _starts(
     yield "no edges", empty
     for number, network in enumerate(given):
         yield f"network {number} given", task.fitted(Network(names, network.parents))  # in the order of the table
-    for start, filled, kind in _tables_to_start_from(task, empty, draws, seed, run.memory_limit):
-        answer = None if run.is_over else task.best(filled, kind, run)
+    for start, asked, kind in _to_start_from(task, empty, draws, seed, run.memory_limit):
+        answer = None if run.is_over else asked.best(asked.table, kind, run)
         if answer is not None and answer.network is not None:
             yield start, task.fitted(answer.network)
 
 
-def _tables_to_start_from(
+def _to_start_from(
     task: _Task, empty: FittedNetwork, draws: int, seed: int, memory: int | None
-) -> Iterator[tuple[str, Table, ScoreKind]]:
-    """Those whose best network, by some score, is a start; none where no cell is missing."""
+) -> Iterator[tuple[str, _Task, ScoreKind]]:
+    """Tables whose best network, by some score, is a start; none where no cell is missing."""
     complete = np.asarray(~task.table.is_missing.any(axis=0))
     if complete.all():
         return
-    yield "the node-average likelihood", task.table, NAL()
+    # What fills gaps needs to satisfy nothing. With a small penalty and few parents it has most edges that there are.
+    few = min(FEW_PARENTS, FEW_PARENTS if task.max_parents is None else task.max_parents)
+    yield "the node-average likelihood", replace(task, constraints=None, max_parents=few), NAL(penalty="bic")
     if complete.any():
-        yield "the complete rows", with_rows(task.table, complete, task.table.weights[complete]), task.kind
+        rows = with_rows(task.table, complete, task.table.weights[complete])
+        yield "the complete rows", replace(task, table=rows), task.kind
     for draw in range(draws):
-        yield f"gaps filled at random, draw {draw}", _filled(task, empty, 1, seed + 1 + draw, memory), task.kind
+        filled = _filled(task, empty, 1, seed + 1 + draw, memory)
+        yield f"gaps filled at random, draw {draw}", replace(task, table=filled), task.kind
 
 
 def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbing | None:
