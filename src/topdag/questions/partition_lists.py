@@ -181,10 +181,10 @@ class PartitionLists:
         for what, number in {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}.items():
             self._work[what] = self._work.get(what, 0) + number
         found = tuple((listed.best_score - cost, key) for cost, key in listed.in_order())
-        lowest = found[0][0] - epsilon
+        # None that was taken costs more; scores of very many variables may be rounded, costs are not.
+        lowest = min(found[0][0] - epsilon, found[-1][0])
         floor = lowest if search.limit is None else max(lowest, listed.best_score - listed.bound)
-        inside = tuple(own for own in found if own[0] >= lowest)
-        return Partitioned(wide, self.kind, inside, listed.networks, floor, found[0][0], search.limit, dict(self._work))
+        return Partitioned(wide, self.kind, found, listed.networks, floor, found[0][0], search.limit, dict(self._work))
 
     def _whole(self, found: Partitioned, reach: float) -> Partitioned:
         """As it is told: where it ends before as many as wanted are there, what it was that ended it."""

@@ -13,6 +13,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.options import option
 from topdag.errors import ScoreError
+from topdag.search.engines import SEARCH_LIMIT
 from topdag.search.stores import Store
 
 HOPELESS_NATS = 1000.0
@@ -44,13 +45,15 @@ def require_fine(n: int, grid: int, magnitude: float = math.inf) -> None:
 def require_exact_sums(store: Store, grid: int, *, only_best: bool = False) -> None:
     """Raises ScoreError where networks may score more in size than doubles can tell apart on this grid.
 
-    ``only_best``: listed families that are kept for the best network alone. What finds it adds up shortfalls, each the
-    best local score of its variable less another one, never the scores themselves. All are whole numbers of steps and
-    none is negative. So every sum of them over some variables, and every difference of two such sums, is in size at
-    most the sum of the largest shortfall of each variable; where that is at most 2**53 steps, doubles hold all of these
-    and nothing is rounded. Only scores that are shown are; answers compute theirs from the data.
+    ``only_best``: listed families that are kept for the best network alone. What finds it, and what lists networks of
+    more variables than lattices take, adds up shortfalls, each the best local score of its variable less another one,
+    never the scores themselves. All are whole numbers of steps and none is negative. So every sum of them over some
+    variables, and every difference of two such sums, is in size at most the sum of the largest shortfall of each
+    variable; where that is at most 2**53 steps, doubles hold all of these and nothing is rounded. Only scores that are
+    shown are; answers compute theirs from the data.
     """
-    if sums_are_exact(store, grid) or (only_best and _shortfalls_are_exact(store, grid)):
+    adds_shortfalls = only_best or store.n > SEARCH_LIMIT
+    if sums_are_exact(store, grid) or (adds_shortfalls and _shortfalls_are_exact(store, grid)):
         return
     raise _too_large(f"that add up to {_total(store):.1e} in a network")
 

@@ -11,13 +11,14 @@ import pytest
 from given_sizes import AS_LISTS, climb_little
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from list_checks import all_listed, assert_in_order
+from list_checks import all_listed, assert_in_order, random_lists
 from strategies import sampled_table, tied_lists
 
 import topdag as td
 from topdag._util.bitsets import bits
 from topdag._util.class_graph import class_graph
 from topdag.answers.averages import edge_matrix, posterior
+from topdag.scoring.rounding import sums_are_exact
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search.engines import sizes_given
@@ -129,3 +130,21 @@ def assert_averages_same(wide: Any, alone: Any, places: list[int]) -> None:
     assert (told.half, told.n_networks, told.largest_distance) == (truth.half, truth.n_networks, truth.largest_distance)
     assert told.mean_distance == pytest.approx(truth.mean_distance)
     assert len(told.varying) == len(truth.varying) and len(told.common) == len(truth.common)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_too_large_to_add_up_exactly(seed: int) -> None:
+    """What is compared are shortfalls, which are small: the list is that of scores which are less in size."""
+    many, large = 150, -(2.0**15) - 0.3
+    lists = among_others(random_lists(4, seed, spread=4, missing=0.4, unit=0.7), drawn_places(4, many, seed), many)
+    moved = FamilyLists(lists.names, lists.offsets, lists.masks, lists.scores + large)
+    small, wide = all_listed(lists), all_listed(moved)
+    assert not sums_are_exact(wide.store, wide.grid)
+    for found, truth in (
+        (td.k_best_networks(wide, 25), td.k_best_networks(small, 25)),
+        (td.networks_within(wide, 4.1), td.networks_within(small, 4.1)),
+    ):
+        assert found.proof.status is td.types.Status.PROVED and len(found) == len(truth)
+        assert np.allclose(found.scores - found.scores[0], truth.scores - truth.scores[0], rtol=0, atol=1e-6)
+        assert found.floor <= found.scores[-1]
+    assert td.count_networks_within(wide, 4.1) == td.count_networks_within(small, 4.1)
