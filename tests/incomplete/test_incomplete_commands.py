@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import Topdag
-from incomplete_tables import Incomplete
+from table_checks import Incomplete
 
 import topdag as td
 

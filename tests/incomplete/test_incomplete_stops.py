@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import reference
 from given_sizes import AS_LISTS, give_sizes
-from incomplete_tables import Incomplete
 from stop_cases.counted import Ask, BestTruth, answer_at, check_answer, check_list, readings_of, stops_among
+from table_checks import Incomplete
 
 import topdag as td
 

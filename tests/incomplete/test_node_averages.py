@@ -16,6 +16,7 @@ from topdag._util.run import Run
 from topdag.answers.check import local_by_definition
 from topdag.errors import ScoreError
 from topdag.scoring.node_averages import NodeAverages
+from topdag.scoring.walk import cells_of
 
 KINDS = [td.NAL(), td.NAL(0.25), td.NAL(penalty="bic"), td.NAL(penalty=0.5), td.NAL(penalty=0)]
 
@@ -92,7 +93,7 @@ def test_bound_holds_for_every_superset(seed: int, kind: td.NAL) -> None:
     drawn = Incomplete(seed)
     local, averages = drawn.local(kind), NodeAverages(drawn.table, (0, 1, 2, 3), kind)
     for x, mask in families(drawn.n):
-        most = averages.most_for(x, averages.cells(np.array([mask], np.uint64)))[0]
+        most = averages.most_for(x, cells_of(np.array([mask], np.uint64), averages.arities))[0]
         larger = [local(x, mask | more) for more in reference.all_subsets([v for v in range(drawn.n) if v != x])]
         assert max(larger) <= most + 1e-9
 

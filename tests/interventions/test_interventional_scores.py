@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from random_inputs import FORMULAS
 from sums_truth import Truth
 
 import topdag as td
-from topdag.answers.check import local_by_definition
+from topdag.answers.check import check_network, local_by_definition
 from topdag.data.resample import resampled
+from topdag.scoring.kinds.interventions import kind_for
 
 N = 4
 
@@ -363,3 +365,26 @@ def test_columns_of_both_kinds_settle_edges_between_them() -> None:
     assert network is not None and ("state", "x") in network.edges
     assert network.told_apart == (("x", "y"),)
     assert not [edge for edge in network.reversible if "state" in edge]
+
+
+def costly_table(n: int, n_rows: int, n_states: int) -> td.Table:
+    cells = np.random.default_rng(0).integers(0, n_states, (n_rows, n))
+    states = {f"V{v}": range(n_states) for v in range(n)}
+    return td.Table(cells, states=states, interventions=[["V1"] if i % 4 == 0 else [] for i in range(n_rows)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "least"),
+    [(td.BIC(), costly_table(13, 40, 4), 5), (td.NAL(0.05), costly_table(5, 200, 3), 3)],
+    ids=["bic", "nal"],
+)
+def test_parents_that_must_be_have_a_score_however_much_they_cost(kind: Any, table: td.Table, least: int) -> None:
+    """Families that are hopeless beside one without parents are not scored with the others; here there is no such."""
+    known = td.Constraints(min_parents={"V0": least}, max_parents={"V0": least})
+    own = kind_for(table, kind)
+    every = {mask: own.local(table, 0, mask) for mask in combinations(range(1, table.n_variables), least)}
+    assert max(every.values()) < own.local(table, 0, ()) - table.n_rows * math.log(len(table.states[0])) - 1000
+    answer = td.best_network(table, kind, constraints=known)
+    assert answer.proved and answer.network.local_scores is not None
+    assert answer.network.local_scores["V0"] == pytest.approx(max(every.values()), rel=1e-12)
+    assert check_network(answer.network, table, own).is_fine

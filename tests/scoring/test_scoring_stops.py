@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from given_sizes import AS_LISTS, give_sizes
-from incomplete_tables import Incomplete
 from stop_cases.counted import answer_at, readings_of
+from table_checks import Incomplete
 
 import topdag as td
 from topdag._util.run import Run

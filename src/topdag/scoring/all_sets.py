@@ -117,8 +117,10 @@ def _fill_node_averages(
     averages = NodeAverages(table, columns, kind)
     for x in range(n):
         alone = averages.scores(x, np.zeros(1, np.uint64), run)
-        most_cells = math.inf if alone is None else averages.most_cells(x, alone[0] - HOPELESS_NATS)
-        sets = averages.sets_up_to(x, max_parents, most_cells)
+        if alone is None:
+            return None
+        least = alone[0] - table.n_rows * math.log(averages.arities[x]) - HOPELESS_NATS  # as by all other penalties
+        sets = averages.sets_up_to(x, max_parents, averages.most_cells(x, least))
         scores = averages.scores(x, sets, run)
         if scores is None:
             return None

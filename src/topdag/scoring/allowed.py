@@ -16,11 +16,12 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Marks, Masks
-from topdag._util.bitsets import as_set, bits, is_empty
+from topdag._util.bitsets import as_set, bits, is_empty, sizes_of
 from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ConstraintError
 from topdag.scoring.kinds.discrete import SetScore, coded
+from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import PrunedScores, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
@@ -33,6 +34,8 @@ from topdag.search.stores import PART, DenseStore, FamilyStore, ListStore, OwnFa
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import FamilyRules
 
+MOST_SCORED_SINGLY = 20_000
+"""Some seconds."""
 FEW_FAMILIES = 50_000
 """Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
@@ -62,8 +65,10 @@ def allowed_only(
         if not own.is_an_interval:
             allowed = admitted(own, masks)
             masks, values = masks[allowed], values[allowed]
-        if not is_whole and isinstance(store, SetStore) and not _can_do_without(store, task, x):
-            more = _needed(task, x, masks, grid, run)
+        may_lack = isinstance(store, SetStore) or isinstance(task.kind, WhereNotSet)
+        if not is_whole and may_lack and not _can_do_without(store, task, x):
+            by_sets = isinstance(store, SetStore)
+            more = _needed(task, x, masks, grid, run) if by_sets else _scored_singly(store, task, x, grid, run)
             if more is None:
                 return None
             is_longer |= more[0].size > 0
@@ -94,6 +99,26 @@ def _needed(task: ScoringTask, x: int, scored: Masks, grid: int, run: Run) -> Ow
 
     values = [rounded(joint, mask | 1 << x) - rounded(below, mask) for mask in masks.tolist()]
     return masks, np.array(values)
+
+
+def _scored_singly(store: DenseStore, task: ScoringTask, x: int, grid: int, run: Run) -> OwnFamilies | None:
+    """All allowed families of x that have no score, with theirs; None when the time is up."""
+    own, table = task.rules[x], task.table
+    masks = store.unscored_between(x, own.must, own.may)
+    masks = masks[admitted(own, masks) & (sizes_of(masks) <= task.most_parents)]
+    if len(masks) > MOST_SCORED_SINGLY:
+        raise ConstraintError(
+            f"{own.names[x]!r} must have parents so costly that {len(masks):,} families would be scored one by one, "
+            f"with {option('interventions')}; at most {MOST_SCORED_SINGLY:,} are. Give {option('max_parents')}, or ask "
+            "for fewer parents."
+        )
+    values = np.empty(len(masks))
+    for at, mask in enumerate(masks.tolist()):
+        if run.is_over:
+            return None
+        exact = task.kind.local(table, task.columns[x], [task.columns[v] for v in bits(mask)])
+        values[at] = math.ldexp(round(math.ldexp(exact, grid)), -grid)
+    return masks, values
 
 
 def _on_one_grid(
@@ -234,7 +259,8 @@ def _can_do_without(store: DenseStore, task: ScoringTask, x: int) -> bool:
         return False
     smallest = max(own.least, own.must.bit_count())
     others = [v for v in range(store.n) if own.may >> v & 1 and not own.must >> v & 1]
-    near = store.value(x, 0) - task.table.n_rows * math.log(max(2, task.arities[x]))
+    n_rows = task.table.rows_telling_of(task.columns[x]).n_rows
+    near = store.value(x, 0) - n_rows * math.log(max(2, task.arities[x]))
     more = combinations(others, smallest - own.must.bit_count())
     return all(store.value(x, own.must | sum(1 << v for v in chosen)) >= near for chosen in more)
 

@@ -21,7 +21,7 @@ from topdag.scoring.kinds.node_average import NAL, coded_with_gaps
 from topdag.scoring.pruned import PrunedScores, require_rule
 from topdag.scoring.rounding import grid_for
 from topdag.scoring.task import ScoringTask
-from topdag.scoring.walk import FamilyWalk
+from topdag.scoring.walk import FamilyWalk, cells_of
 from topdag.search.stores import OwnFamilies
 
 
@@ -38,7 +38,7 @@ class NodeAverages:
         if not len(sets):
             return np.empty(0)
         averages = _core.average_log_likelihoods(self._view, x, np.ascontiguousarray(sets), run.limits)
-        return None if averages is None else self.n_rows * averages + self.most_for(x, self.cells(sets))
+        return None if averages is None else self.n_rows * averages + self.most_for(x, cells_of(sets, self.arities))
 
     def most_for(self, x: int, cells: Floats) -> Floats:
         """Minus the penalty of x with parents of so many cells: no such family scores more."""
@@ -48,13 +48,6 @@ class NodeAverages:
         """Parents with more cells leave x less than this score."""
         for_a_cell = self._cost * (self.arities[x] - 1)
         return -least / for_a_cell if for_a_cell else math.inf
-
-    def cells(self, sets: Sets) -> Floats:
-        found = np.ones(len(sets))
-        words = sets if sets.ndim == 2 else sets[:, np.newaxis]
-        for v, arity in enumerate(self.arities):
-            found[(words[:, v // 64] >> np.uint64(v % 64) & np.uint64(1)).astype(bool)] *= arity
-        return found
 
     def sets_up_to(self, x: int, most: int, most_cells: float) -> Sets:
         """All parent sets of x, ascending, with at most so many parents and cells; of up to 64 columns."""
@@ -117,6 +110,8 @@ def score_node_averages(task: ScoringTask, run: Run) -> PrunedScores | None:
 def _grid(task: ScoringTask, averages: NodeAverages) -> int:
     """For families that score no less than those of just the parents that must be, whatever these explain."""
     must = set_array([own.must for own in task.rules], task.n)
-    penalties = [-averages.most_for(x, cells).max() for x, cells in enumerate(averages.cells(must)[:, np.newaxis])]
+    penalties = [
+        -averages.most_for(x, cells).max() for x, cells in enumerate(cells_of(must, averages.arities)[:, np.newaxis])
+    ]
     explained = task.table.n_rows * math.log(max(averages.arities, default=1))
     return grid_for(task.n, explained + max(penalties, default=0.0) + max(0.0, min(task.keep.epsilon, 1e3)))

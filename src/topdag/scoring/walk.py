@@ -148,11 +148,7 @@ class FamilyWalk(ABC):
         """Its exponent."""
 
     def _cells(self, sets: Sets) -> Values:
-        cells = np.ones(len(sets))
-        for arity in sorted(set(self.arities)):
-            alike = sum(1 << v for v, own in enumerate(self.arities) if own == arity)
-            cells *= np.power(float(arity), sizes_of(sets & as_set(alike, sets)))
-        return cells
+        return cells_of(sets, self.arities)
 
     @property
     def _slack(self) -> float:
@@ -260,6 +256,15 @@ class SetScoreWalk(FamilyWalk):
 
     def _grid_scores(self, formula: _core.SetFormula, sets: Sets) -> tuple[int, Values]:
         return grid_scores(self.view, self.question, formula, sets)
+
+
+def cells_of(sets: Sets, arities: Sequence[int]) -> Values:
+    """How many states the variables of each set can take together."""
+    cells = np.ones(len(sets))
+    for arity in sorted(set(arities)):
+        alike = sum(1 << v for v, own in enumerate(arities) if own == arity)
+        cells *= np.power(float(arity), sizes_of(sets & as_set(alike, sets)))
+    return cells
 
 
 def _distinct(columns: Sequence[Integers]) -> Integers:

@@ -116,13 +116,22 @@ class DenseStore(Store):
 
     def families_between(self, x: int, must: int, may: int) -> OwnFamilies:
         """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
+        masks = self._sets_between(must, may)
+        values = self.values(x, masks)
+        allowed = values > -math.inf
+        return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
+
+    def unscored_between(self, x: int, must: int, may: int) -> Masks:
+        """The other parent sets with all of ``must`` and none outside ``may``."""
+        masks = self._sets_between(must, may & ~(1 << x))
+        return masks[np.isneginf(self.values(x, masks))]
+
+    def _sets_between(self, must: int, may: int) -> Masks:
         masks = np.array([must], dtype=np.uint64)
         for v in range(self.n):
             if (may & ~must) >> v & 1:
                 masks = np.concatenate([masks, masks | np.uint64(1 << v)])
-        values = self.values(x, masks)
-        allowed = values > -math.inf
-        return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
+        return masks
 
     def pieces_of(self, x: int) -> Iterator[Floats]:
         low = np.uint64((1 << x) - 1)

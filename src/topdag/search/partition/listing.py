@@ -34,7 +34,9 @@ PATIENCE = 8
 """A part is halved when so many rounds of cuts gain little; with fewer, many a part whose next round had given its best
 network was halved instead, and what was halved held classes twice."""
 BYTES_HELD = 2_000
-"""For each part that waits besides its families, and each network found."""
+"""For each part that waits besides its families, and each network found,"""
+BYTES_OF_A_SET = 40
+"""and for each parent set of a network and of its class, besides its bits."""
 NOWHERE: Integers = np.zeros(0, dtype=np.int64)
 
 
@@ -94,7 +96,8 @@ class PartitionSearch(PartSearch):
         self._has_solution = True
         self._waiting: list[Part] = []
         self._n_parts = 0
-        self._most_held = most_held(run, self.families.size, BYTES_HELD)
+        bytes_of_network = 3 * self.families.n * (BYTES_OF_A_SET + self.families.n // 8)
+        self._most_held = most_held(run, self.families.size, BYTES_HELD + bytes_of_network)
 
     def go(self) -> None:
         """Until nothing that is asked for is missing, or ``limit`` says what came first."""

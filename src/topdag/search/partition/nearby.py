@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from topdag._util.bitsets import is_acyclic, masks_in
+from topdag._util.bitsets import bits, is_acyclic, masks_in
 from topdag.search.costs import Families
 from topdag.search.partition.listed import Listed, Network
 
@@ -38,14 +38,27 @@ def _single_changes(families: Families, best: Network) -> list[tuple[float, int]
     """What another family costs more, and its place, that makes no circle with the others of the network."""
     own = families.costs[families.places(best)]
     more = families.costs - own[families.owners]
-    masks_of, found = masks_in(families.parents), []
+    masks_of, below, found = masks_in(families.parents), _descendants(best), []
     for place in np.argsort(more, kind="stable").tolist():
         v = int(families.owners[place])
-        if masks_of[place] != best[v] and is_acyclic([*best[:v], masks_of[place], *best[v + 1 :]]):
+        if masks_of[place] != best[v] and not masks_of[place] & below[v]:
             found.append((float(more[place]), place))
             if len(found) == MOST_SINGLE:
                 break
     return found
+
+
+def _descendants(network: Network) -> list[int]:
+    """Of each variable, itself not among them."""
+    below, waiting = [0] * len(network), list(range(len(network)))
+    while waiting:
+        child = waiting.pop()
+        for parent in bits(network[child]):
+            reached = below[parent] | 1 << child | below[child]
+            if reached != below[parent]:
+                below[parent] = reached
+                waiting.append(parent)
+    return below
 
 
 def _pairs(single: list[tuple[float, int]]) -> Iterator[tuple[float, tuple[int, ...]]]:
