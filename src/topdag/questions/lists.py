@@ -12,7 +12,8 @@ from typing import Any, Generic, TypeVar, Unpack, cast
 import numpy as np
 
 from topdag import _core
-from topdag._util.bitsets import network_rows
+from topdag._util.arrays import Floats, Masks
+from topdag._util.bitsets import network_rows, words_for
 from topdag._util.brief import brief
 from topdag._util.options import question
 from topdag._util.run import Run, available_memory
@@ -308,17 +309,30 @@ def _from_partition(
 ) -> AnyList:
     """Whole, or when the run is over what there is of it: the best network found stands first, proved or not."""
     scores = found.scores
-    n, most = len(scores.columns), min(wanted.most, _room_for(len(scores.columns), run))
-    rows = list(islice(found.rows(), most))
-    values = np.array([value for value, _ in rows])
-    parents = network_rows([masks for _, masks in rows], n)
-    limit = found.limit if len(rows) == wanted.most or len(rows) < most else Stop.MEMORY_LIMIT
-    floor = max(found.floor, float(values[-1])) if len(rows) == most and found.limit is None else found.floor
-    if not rows:
-        return _empty(make, trail, run, limit)
+    most = min(wanted.most, _room_for(len(scores.columns), run))
+    values, parents, is_cut = _rows_in_time(found, most, run)
+    if not len(values):
+        return _empty(make, trail, run, found.limit)
+    limit = found.limit if len(values) == wanted.most or len(values) < most else Stop.MEMORY_LIMIT
+    limit = run.limit if is_cut else limit
+    is_shorter = is_cut or (len(values) == most and found.limit is None)
+    floor = max(found.floor, float(values[-1])) if is_shorter else found.floor
     proof = proof_of(limit, float(values[0]), found.most, scores.describe_space())
     engine = f"{Engine.PARTITION.value} on branch and cut"
     return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, found.work, trail.reason))
+
+
+def _rows_in_time(found: Partitioned, most: int, run: Run) -> tuple[Floats, Masks, bool]:
+    """Scores and networks, of which a few classes may have very many, and whether the run was over before the last; a
+    first batch is always there."""
+    rows, n = islice(found.rows(), most), len(found.scores.columns)
+    values, parents, is_cut = [np.empty(0)], [network_rows([], n)], False
+    while not is_cut and (batch := list(islice(rows, STREAM_BATCH))):
+        is_cut = len(values) > 1 and run.is_over
+        if not is_cut:
+            values.append(np.array([value for value, _ in batch]))
+            parents.append(network_rows([masks for _, masks in batch], n))
+    return np.concatenate(values), np.concatenate(parents), is_cut
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
@@ -329,7 +343,7 @@ def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Ru
 def _room_for(n: int, run: Run) -> int:
     """How many networks memory has room for, while they are sorted too; at least one."""
     available = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
-    return max(1, int(0.8 * available) // (4 * (8 * n + 16)))
+    return max(1, int(0.8 * available) // (4 * (8 * n * words_for(n) + 16)))
 
 
 def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList:

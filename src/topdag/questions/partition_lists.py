@@ -20,6 +20,7 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
 from topdag.questions.list_sources import Wanted, spread_of, wide_enough
+from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.scores import Scores
@@ -96,6 +97,9 @@ class PartitionLists:
 
     def __init__(self, scores: Scores, wanted: Wanted, run: Run, kind: Kind) -> None:
         self.scores, self.wanted, self.run, self.kind = scores, wanted, run, kind
+        # All within a factor are as many as there are, and those of a class are not held one by one.
+        is_all = wanted.factor < math.inf and wanted.most == MOST_IN_A_LIST
+        self.most: float = math.inf if is_all else wanted.most
         self.standing = begin(scores.store.listed, run)
         self._best: list[int] = []
         self._work: dict[str, int] = {}
@@ -113,7 +117,7 @@ class PartitionLists:
             found = self._within(reach)
             if found is None or found.limit is not None:
                 return self._stopped(found, known)
-            if found.count >= self.wanted.most or reach == furthest:
+            if found.count >= self.most or reach == furthest:
                 return self._whole(found, reach)
             before = 0 if known is None else known.count
             known, reach = found, min(further_slack(reach, found.count, before), furthest)
@@ -151,10 +155,10 @@ class PartitionLists:
         if self.wanted.factor < math.inf:
             return self._furthest
         store = self.standing.store
-        listed = Listed(store, self.run, self.kind, self.wanted.most, math.inf)
+        listed = Listed(store, self.run, self.kind, self.most, math.inf)
         cost = self.standing.cost
         listed.offer(cost, self._best)
-        offer_nearby(listed, Families.of_store(store), tuple(self._best), self.wanted.most)
+        offer_nearby(listed, Families.of_store(store), tuple(self._best), self.most)
         slack = first_slack(self.wanted.most)
         return min(listed.most - cost if listed.most - cost <= 2 * slack else slack, self._furthest)
 
@@ -171,11 +175,11 @@ class PartitionLists:
         return self._listed(wide, store, best, min(epsilon, reach))
 
     def _listed(self, wide: Scores, store: ListStore, best: Incumbent, epsilon: float) -> Partitioned:
-        listed = Listed(store, self.run, self.kind, self.wanted.most, best.cost + epsilon)
+        listed = Listed(store, self.run, self.kind, self.most, best.cost + epsilon)
         listed.clusters = self.standing.clusters
         began = self.run.seconds
         listed.offer(best.cost, best.masks)
-        offer_nearby(listed, Families.of_store(store), best.masks, self.wanted.most)
+        offer_nearby(listed, Families.of_store(store), best.masks, self.most)
         search = list_by_partition(store, self.run, listed, best)
         self.run.timed("listing", began)
         for what, number in {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}.items():
@@ -188,7 +192,7 @@ class PartitionLists:
 
     def _whole(self, found: Partitioned, reach: float) -> Partitioned:
         """As it is told: where it ends before as many as wanted are there, what it was that ended it."""
-        if found.count >= self.wanted.most or math.log(self.wanted.factor) <= reach:
+        if found.count >= self.most or math.log(self.wanted.factor) <= reach:
             return found
         if reach == self._spread:
             return replace(found, floor=-math.inf)

@@ -3,6 +3,7 @@ ties, and the same for every number of threads."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,14 @@ from stop_cases.counted import answer_at, readings_of
 from strategies import sampled_table, tables, tied_lists
 
 import topdag as td
-from topdag._util.class_graph import class_graph
+from topdag._util.class_graph import class_graph, class_members
 from topdag.answers.lists import BestList
 from topdag.cli.list_text import proof_in_words
+from topdag.questions import partition_lists
 from topdag.questions.decide import Question, decide
 from topdag.questions.list_sources import Wanted
 from topdag.questions.request import Request
+from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.search.engines import Engine, sizes_given
 from topdag.search.family_lists import FamilyLists
 
@@ -214,3 +217,40 @@ def test_where_too_many_sets_matter_partition_takes_over(seed: int) -> None:
         assert td.count_networks_within(listed, 5.0) == n_near == len(set(td.iter_networks_within(listed, 5.0)))
         assert td.count_classes_within(listed, 5.0) == len(td.classes_within(listed, 5.0))
         assert len(td.networks_within(listed, 5.0)) == n_near
+
+
+@pytest.fixture(scope="module")
+def pairs() -> td.types.Scores:
+    """Of 68 variables of which two and two hang together: each of the best classes has more networks than a list."""
+    rng = np.random.default_rng(5)
+    causes = rng.integers(0, 2, (34, 20_000))
+    columns = [*causes, *(causes ^ (rng.random(causes.shape) < 0.3))]
+    return td.score({f"v{i}": column for i, column in enumerate(columns)}, td.BIC(), max_parents=1)
+
+
+def test_counts_are_exact_beyond_what_a_list_holds(pairs: td.types.Scores) -> None:
+    best = td.k_best_classes(pairs, 3)
+    factor = float(best.factors[-1]) * (1 + 1e-9)
+    assert best[0].size > MOST_IN_A_LIST
+    assert td.count_networks_within(pairs, factor) == sum(own.size for own in td.classes_within(pairs, factor))
+
+
+def test_members_of_a_class_are_listed_as_long_as_there_is_time(
+    pairs: td.types.Scores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list that is stopped among networks that tie is complete above their score, and has some of them."""
+    whole = td.networks_within(pairs, 1.0, at_most=5_000)
+    assert whole.proof.status is td.types.Status.PROVED and len(whole) == 5_000
+
+    def stopped_by_the_user(key: Any) -> Any:
+        for place, masks in enumerate(class_members(key)):
+            if place == 2_500:
+                signal.raise_signal(signal.SIGINT)
+            yield masks
+
+    monkeypatch.setattr(partition_lists, "class_members", stopped_by_the_user)
+    with pytest.raises(td.Interrupted) as stopped:
+        td.networks_within(pairs, 1.0, at_most=5_000)
+    early = stopped.value.answer
+    assert early.proof.status is td.types.Status.STOPPED and early.floor == early.scores[-1] == whole.scores[0]
+    assert len(early) == 2_000 and np.array_equal(early.parents, whole.parents[:2_000])

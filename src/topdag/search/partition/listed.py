@@ -43,7 +43,7 @@ class Listed(Known):
         store: ListStore,
         run: Run,
         kind: Kind,
-        wanted: int,
+        wanted: float,
         most: float,
         allows: Callable[[Network], bool] | None = None,
     ) -> None:

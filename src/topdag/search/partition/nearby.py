@@ -17,14 +17,14 @@ CHANGES_TRIED = 20
 """For each network that is wanted, so many changes are tried."""
 
 
-def offer_nearby(listed: Listed, families: Families, best: Network, wanted: int) -> None:
+def offer_nearby(listed: Listed, families: Families, best: Network, wanted: float) -> None:
     """Networks with one or two other families than this one, the cheapest first, until there are enough."""
     single = _single_changes(families, best)
     tried = (change for change in heapq.merge(((cost, (place,)) for cost, place in single), _pairs(single)))
     own = [int(place) for place in np.flatnonzero(families.places(best))]
     base = float(families.costs[own].sum())
     masks_of = masks_in(families.parents)
-    for cost, places in islice(tried, CHANGES_TRIED * min(wanted, MOST_SINGLE)):
+    for cost, places in islice(tried, CHANGES_TRIED * int(min(wanted, MOST_SINGLE))):
         if listed.is_full or base + cost > listed.most:
             return
         changed = list(best)
