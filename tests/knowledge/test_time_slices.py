@@ -33,6 +33,13 @@ def test_series_do_not_run_into_each_other() -> None:
         td.time_slices(source, lags=3, series="who")
 
 
+@pytest.mark.parametrize("unknown", [None, float("nan")])
+def test_rows_of_no_known_series_are_refused(unknown: Any) -> None:
+    rows = {"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "who": ["x", unknown, unknown, "y"]}
+    with pytest.raises(td.TableError, match="series 'who' is missing in 2 rows, the first is row 1"):
+        td.time_slices(rows, series="who")
+
+
 def test_numbers_are_cut_alike_in_all_slices_or_stay() -> None:
     numbers = np.random.default_rng(0).normal(size=(50, 2))
     cut = td.time_slices(numbers, discretize="quantile(3)").table

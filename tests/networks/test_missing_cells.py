@@ -81,6 +81,7 @@ def test_what_follows_from_part_of_a_row(case: tuple[int, float, int]) -> None:
         others = tuple(v for v in range(n) if fitted.names[v] != name)
         np.testing.assert_allclose(list(own.values()), joint.sum(axis=others) / joint.sum(), atol=1e-9)
     whole = {name: row.get(name) for name in fitted.names}
+    assert fitted.probabilities_given(whole) == found
     assert fitted.log_likelihood([whole]) == pytest.approx(math.log(joint.sum()), abs=1e-9)
 
 

@@ -264,6 +264,8 @@ CALLS = [
         "there is no argument 'required_edges'; 'constraints' takes it, as Constraints(required_edges=...)",
     ),
     ("td.best_network(table, n_jobs=2)", "there is no argument 'n_jobs'; it is called 'threads' here"),
+    ("td.bootstrap(table, k=9)", "bootstrap(): there is no argument 'k'; it is called 'n' here"),
+    ("td.bootstrap(table, draws=9)", "there is no argument 'draws'; it is called 'n' here"),
     (
         "td.Constraints(blacklist=[])",
         "Constraints(): there is no argument 'blacklist'; it is called 'forbidden_edges' here",

@@ -27,6 +27,8 @@ CALLED_OTHERWISE = {
     "verbose": "on_progress",
 }
 """What commands or other packages call an argument."""
+DRAWN = ("n", "n_samples")
+"""What is called k, as in a shell, or draws elsewhere."""
 OF_CONSTRAINTS = ("required_edges", "forbidden_edges", "tiers", "ancestors", "roots", "leaves", "rules")
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
@@ -36,8 +38,10 @@ class UnknownArgument(TypeError):
     """An argument that nothing takes; ``known``: the names of those that were looked for."""
 
     def __init__(self, name: str, known: Collection[str], asked: str = "") -> None:
-        if CALLED_OTHERWISE.get(name) in known:
-            close = f"it is called {CALLED_OTHERWISE[name]!r} here"
+        others = DRAWN if name in ("k", "draws") else (CALLED_OTHERWISE.get(name),)
+        here = [other for other in others if other in known]
+        if here:
+            close = f"it is called {here[0]!r} here"
         elif name in OF_CONSTRAINTS and "constraints" in known:
             close = f"'constraints' takes it, as Constraints({name}=...)"
         elif (name, asked) == ("time_limit", "score(): "):

@@ -16,7 +16,7 @@ from topdag._util.brief import brief
 from topdag._util.messages import check_known, place_in_frame, plural
 from topdag._util.run import is_whole
 from topdag.data.build import Options, observed
-from topdag.data.columns import Codes, Column
+from topdag.data.columns import MISSING, Codes, Column
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize, cut_columns
 from topdag.data.encode import columns_of_rows
@@ -67,7 +67,7 @@ def time_slices(
     columns = {column.name: column for column in columns_of_rows(source, None)}
     followed = _followed(list(columns), variables, series)
     weights = np.ones(len(columns[followed[0]].codes), np.int64)
-    kept = _with_a_past(weights, int(lags), None if series is None else columns[series].codes)
+    kept = _with_a_past(weights, int(lags), None if series is None else _series(columns[series]))
     own = [columns[name] for name in followed]
     cut, notes = (own, []) if discretize is None else cut_columns(own, weights, discretize, place_in_frame)
     past = [_shifted(column, kept, lag) for lag in range(1, int(lags) + 1) for column in cut]
@@ -91,6 +91,17 @@ def _followed(names: Sequence[str], variables: Sequence[str] | None, series: str
     if not chosen:
         raise TableError("no variable is left to follow")
     return chosen
+
+
+def _series(column: Column) -> Codes:
+    """Rows of which nobody knows the series follow none."""
+    unknown = np.flatnonzero(column.codes == MISSING)
+    if len(unknown):
+        raise TableError(
+            f"series {column.name!r} is missing in {plural(len(unknown), 'row')}, the first is "
+            f"{place_in_frame(int(unknown[0]))}; fill it in, or leave these rows out"
+        )
+    return column.codes
 
 
 def _with_a_past(rows: Codes, lags: int, series: Codes | None) -> Codes:

@@ -137,7 +137,8 @@ class FittedNetwork:
         return math.fsum((weights * self._log_likelihoods(codes)).tolist())
 
     def probabilities_given(self, row: Mapping[str, Hashable]) -> dict[str, dict[Hashable, float]]:
-        """Of every variable that the row does not name, how probable each state is given those it names; exactly.
+        """Of every variable that the row does not name, or names as None, how probable each state is given the others;
+        exactly.
 
         >>> network = Network(["rain", "wet"], {"wet": ["rain"]})
         >>> states = {"rain": ("yes", "no"), "wet": ("yes", "no")}
@@ -146,12 +147,14 @@ class FittedNetwork:
         0.692308
         """
         require_known(row, self.names)
-        codes = [_code_of(v, row[v], self.states[v]) if v in row else len(self.states[v]) for v in self.names]
+        given = {name: _code_of(name, state, self.states[name]) for name, state in row.items()}
+        known = {name: code for name, code in given.items() if code != MISSING}
+        codes = [known.get(name, len(self.states[name])) for name in self.names]
         expected = self._expected(np.array([codes]).T, np.ones(1))
         if expected.log_likelihood == -math.inf:
             raise NetworkError("This row has probability 0, so nothing follows from it.")
         found = {}
-        for name in (name for name in self.names if name not in row):
+        for name in (name for name in self.names if name not in known):
             own = expected.counts[name].reshape(-1, len(self.states[name])).sum(axis=0)
             found[name] = dict(zip(self.states[name], own.tolist(), strict=True))
         return found

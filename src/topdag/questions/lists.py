@@ -48,6 +48,7 @@ from topdag.scoring.task import compiled_for, scored_columns
 from topdag.scoring.with_prior import weighed
 from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
+from topdag.search.partition.listed import Kind
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
@@ -323,12 +324,12 @@ def _from_partition(
 
 
 def _rows_in_time(found: Partitioned, most: int, run: Run) -> tuple[Floats, Masks, bool]:
-    """Scores and networks, of which a few classes may have very many, and whether the run was over before the last; a
-    first batch is always there."""
+    """Scores and networks, and whether the run was over before the last. What is held is there at once; members of
+    classes, which may be very many, are made one by one: a first batch always."""
     rows, n = islice(found.rows(), most), len(found.scores.columns)
     values, parents, is_cut = [np.empty(0)], [network_rows([], n)], False
     while not is_cut and (batch := list(islice(rows, STREAM_BATCH))):
-        is_cut = len(values) > 1 and run.is_over
+        is_cut = found.kind is Kind.MEMBERS and len(values) > 1 and run.is_over
         if not is_cut:
             values.append(np.array([value for value, _ in batch]))
             parents.append(network_rows([masks for _, masks in batch], n))

@@ -3,12 +3,12 @@ ties, and the same for every number of threads."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from ctrl_c import press_ctrl_c
 from given_sizes import AS_LISTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -245,7 +245,7 @@ def test_members_of_a_class_are_listed_as_long_as_there_is_time(
     def stopped_by_the_user(key: Any) -> Any:
         for place, masks in enumerate(class_members(key)):
             if place == 2_500:
-                signal.raise_signal(signal.SIGINT)
+                press_ctrl_c()
             yield masks
 
     monkeypatch.setattr(partition_lists, "class_members", stopped_by_the_user)
