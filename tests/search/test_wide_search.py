@@ -186,14 +186,17 @@ def test_engines_for_fewer_variables_say_what_to_use(engine: str) -> None:
 
 def test_questions_for_fewer_variables_say_what_works() -> None:
     scores, table = scores_from_lists(ring(70), keep="all"), sampled_table(70, 30, seed=1)
-    for ask in (
-        lambda: td.k_best_networks(table, 2, prior=td.EdgePrior({("V0", "V1"): 0.9})),
-        lambda: td.search_networks(scores, 2),
-        lambda: td.score(table, td.BIC(), keep="all"),
-        lambda: td.score(table, td.BDs(), max_parents=2),
+    prior = td.EdgePrior({("V0", "V1"): 0.9})
+    for what, ask in (
+        ("edge prior", lambda: td.k_best_networks(table, 2, prior=prior)),
+        ("edge prior", lambda: td.best_network(table, "bic", prior=prior)),
+        ("a list of networks", lambda: td.search_networks(scores, 2)),
+        ('keep="all"', lambda: td.score(table, td.BIC(), keep="all")),
+        ("BDs", lambda: td.score(table, td.BDs(), max_parents=2)),
     ):
-        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 2,048, the best networks"):
+        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 2,048, the best networks") as refused:
             ask()
+        assert what in str(refused.value)
     with pytest.raises(td.ScoreError, match="BIC or AIC"):
         td.score(table, td.BDeu())
 

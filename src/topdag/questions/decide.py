@@ -122,7 +122,7 @@ def decide(request: Request, question: Question) -> Decision:
     table, keep = request.table, _kept_for(request, question)
     assert table is not None and request.kind is not None
     columns = scored_columns(table)
-    _require_few(len(columns), question)
+    _require_few(request, len(columns), question)
     kind, constraints = together(request.kind, request.constraints)
     compiled = compiled_for(table, columns, constraints)
     form = form_of_scores(table, columns, kind, request.max_parents, keep, compiled)
@@ -205,11 +205,13 @@ def _kept_for(request: Request, question: Question) -> Keep | None:
     return "best" if request.engine in ON_LISTS else None
 
 
-def _require_few(n: int, question: Question) -> None:
+def _require_few(request: Request, n: int, question: Question) -> None:
     if question is Question.PARTIAL:
         require_narrow(n, "a search over partial networks")
     if question in (Question.SUM, Question.SAMPLE):
         require_narrow(n, "a sum over all networks")
+    if request.prior is not None and _kept_for(request, question) == "all":
+        require_narrow(n, f"the {request.prior}")
 
 
 def _engine(request: Request, question: Question, known: _Known) -> Choice:
