@@ -5,7 +5,7 @@ What is written with these functions, and with the operators of numpy on sets fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -145,15 +145,21 @@ def distinct(sets: Sets) -> Sets:
     return sets[np.unique(search_keys(sets), return_index=True)[1]]
 
 
-def is_acyclic(masks: Iterable[int]) -> bool:
-    """Whether a network with these parents has no circle."""
-    left, placed, before = list(enumerate(masks)), 0, -1
-    while left and placed != before:
+def parents_first(masks: Sequence[int]) -> list[int]:
+    """The variables of a network with these parents, each after its own; without those on a circle or below one."""
+    order, left, placed, before = list[int](), list(range(len(masks))), 0, -1
+    while placed != before:
         before, waiting = placed, []
-        for x, mask in left:
-            if mask & ~placed:
-                waiting.append((x, mask))
+        for x in left:
+            if masks[x] & ~placed:
+                waiting.append(x)
             else:
+                order.append(x)
                 placed |= 1 << x
         left = waiting[::-1]  # those that stand before their parents come after them this time
-    return not left
+    return order
+
+
+def is_acyclic(masks: Sequence[int]) -> bool:
+    """Whether a network with these parents has no circle."""
+    return len(parents_first(masks)) == len(masks)

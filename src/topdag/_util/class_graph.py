@@ -15,7 +15,7 @@ from operator import or_
 from random import Random
 
 from topdag import _core
-from topdag._util.bitsets import NARROW, bits
+from topdag._util.bitsets import NARROW, bits, parents_first
 
 ChordalPart = tuple[int, ...]
 """A connected chordal graph: the neighbours of each of its vertices, as bits."""
@@ -29,7 +29,7 @@ def class_graph(masks: Sequence[int]) -> ClassGraph:
         graph = _core.class_of(masks)
         return tuple(graph.parents), tuple(graph.neighbours)
     directed, undirected, adjacent = [0] * len(masks), [0] * len(masks), [0] * len(masks)
-    for x in _parents_first(masks):
+    for x in parents_first(masks):
         fixed = _compelled(masks[x], directed, undirected, adjacent)
         directed[x], undirected[x], adjacent[x] = fixed, masks[x] & ~fixed, masks[x]
         for p in bits(masks[x]):
@@ -73,19 +73,6 @@ def _direct_what_follows(parents: list[int], neighbours: list[int]) -> bool:
                 _direct(b, c, parents, neighbours)
                 return True
     return False
-
-
-def _parents_first(masks: Sequence[int]) -> Iterator[int]:
-    waiting, placed = list(range(len(masks))), 0
-    while waiting:
-        left = []
-        for x in waiting:
-            if masks[x] & ~placed:
-                left.append(x)
-            else:
-                yield x
-                placed |= 1 << x
-        waiting = left[::-1]
 
 
 def _compelled(parents: int, directed: list[int], undirected: list[int], adjacent: list[int]) -> int:

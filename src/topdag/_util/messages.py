@@ -29,8 +29,13 @@ def closest(name: Any, names: Sequence[str]) -> str:
 
 def listing(items: Sequence[Any], at_most: int = 10) -> str:
     """The items for a message, the first ones if they are many."""
-    more = f" and {len(items) - at_most:,} more" if len(items) > at_most else ""
-    return ", ".join(repr(item) for item in items[:at_most]) + more
+    return first_ones([repr(item) for item in items], at_most)
+
+
+def first_ones(texts: Sequence[str], at_most: int = 10) -> str:
+    """The same of what is text already."""
+    more = f" and {len(texts) - at_most:,} more" if len(texts) > at_most else ""
+    return ", ".join(texts[:at_most]) + more
 
 
 def plural(count: int, noun: str) -> str:

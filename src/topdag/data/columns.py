@@ -19,6 +19,8 @@ from topdag._util.messages import Place, check_known, listing, place_in_frame, p
 from topdag._util.options import option, worded
 from topdag.errors import TableError
 
+MANY_ROWS = 20
+"""From so many rows on, a state for each of them is no accident."""
 MISSING = -1  # the code of a missing cell until the table is finished; there it is the one after the last state
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
@@ -338,3 +340,26 @@ def continuous_scores() -> str:
         "BGe() or GaussianBIC(), or MixedBIC() where other columns have states",
         "--score bge or gaussian-bic, or mixed-bic where other columns have states",
     )
+
+
+def holds_numbers(column: Column) -> bool:
+    return column.is_float or all(type(value) is int for value in column.values)
+
+
+def counts_rows(column: Column) -> bool:
+    """Whether every row has a whole number of its own, without a gap between them or in the order of the rows."""
+    values = column.values
+    if len(values) != len(column.codes):
+        return False
+    return bool(values[-1] - values[0] == len(values) - 1 or np.all(np.diff(column.codes) > 0))
+
+
+def tells_rows_apart(column: Column) -> bool:
+    """Whether the states are no quantities, and those of most rows their own: names, or the number of the row."""
+    n_states, n_rows = len(column.values), len(column.codes)
+    if column.is_float or n_rows < MANY_ROWS or 2 * n_states <= n_rows:
+        return False
+    if holds_numbers(column):
+        return counts_rows(column)
+    how_often = np.bincount(column.codes + 1, minlength=n_states + 1)
+    return bool(2 * np.count_nonzero(how_often[1:] == 1) > n_rows - how_often[0])

@@ -9,8 +9,8 @@ import numpy as np
 
 from topdag._util.messages import Place, check_known, listing
 from topdag._util.options import option, worded
-from topdag.data.columns import Column
-from topdag.data.discretize import Discretize, check_finite, holds_numbers, rules_apart
+from topdag.data.columns import Column, holds_numbers
+from topdag.data.discretize import Discretize, check_finite, rules_apart
 from topdag.errors import TableError
 
 LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, plural
 from topdag._util.options import option, worded
-from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, continuous_scores, observed_codes
+from topdag.data.columns import (
+    MISSING,
+    MOST_STATES,
+    Codes,
+    Column,
+    continuous_scores,
+    counts_rows,
+    holds_numbers,
+    observed_codes,
+)
 from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
@@ -149,18 +158,6 @@ def has_many_numbers(column: Column) -> bool:
     if column.declared or not holds_numbers(column):
         return False
     return column.is_float or (len(column.values) > MANY_VALUES and not counts_rows(column))
-
-
-def holds_numbers(column: Column) -> bool:
-    return column.is_float or all(type(value) is int for value in column.values)
-
-
-def counts_rows(column: Column) -> bool:
-    """Whether every row has a whole number of its own, without a gap between them or in the order of the rows."""
-    values = column.values
-    if len(values) != len(column.codes):
-        return False
-    return bool(values[-1] - values[0] == len(values) - 1 or np.all(np.diff(column.codes) > 0))
 
 
 def cut_columns(

@@ -8,18 +8,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._util.messages import Place, listing, plural
+from topdag._util.messages import Place, first_ones, listing, plural
 from topdag._util.options import all_of, option, worded
-from topdag.data.columns import Column
-from topdag.data.discretize import counts_rows, floats_refused, holds_numbers
+from topdag.data.columns import MANY_ROWS, Column, tells_rows_apart
+from topdag.data.discretize import floats_refused
 from topdag.errors import TableError
 
-MANY_ROWS = 20
-"""From so many rows on, a state for each of them is no accident."""
 MUCH_LOST = 0.1
 """The share of rows lost from which columns that cost most are named."""
-FEW_NAMED, MOST_NAMED = 3, 10
-"""So many columns with gaps are named at most; as costly more than a few only if each has many."""
+FEW_COSTLY, MOST_COSTLY = 3, 10
+"""So many columns are named as costly at most; more than a few only if each has many gaps."""
 
 RowsWithout: TypeAlias = Callable[[Sequence[str]], int]  # how many rows have no gap in other columns than these
 
@@ -58,9 +56,7 @@ def refuse(
 
 
 def gaps_refused(found: Sequence[str]) -> str:
-    more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
-    named = ", ".join(found[:MOST_NAMED]) + more
-    return f"missing values in {plural(len(found), 'column')}: {named}; {what_to_do_with_gaps()}"
+    return f"missing values in {plural(len(found), 'column')}: {first_ones(found)}; {what_to_do_with_gaps()}"
 
 
 def what_to_do_with_gaps() -> str:
@@ -89,19 +85,7 @@ def note_on_kept(missing: Mapping[str, int], n_columns: int, n_rows: int) -> str
 def columns_with_gaps(missing: Mapping[str, int]) -> str:
     """The columns, those with most gaps first, and in how many rows each has one."""
     most = sorted(missing, key=lambda name: -missing[name])
-    more = f" and {plural(len(most) - MOST_NAMED, 'more column')}" if len(most) > MOST_NAMED else ""
-    return ", ".join(f"{name!r} ({plural(missing[name], 'row')})" for name in most[:MOST_NAMED]) + more
-
-
-def tells_rows_apart(column: Column) -> bool:
-    """Whether the states are no quantities, and those of most rows their own: names, or the number of the row."""
-    n_states, n_rows = len(column.values), len(column.codes)
-    if column.is_float or n_rows < MANY_ROWS or 2 * n_states <= n_rows:
-        return False
-    if holds_numbers(column):
-        return counts_rows(column)
-    how_often = np.bincount(column.codes + 1, minlength=n_states + 1)
-    return bool(2 * np.count_nonzero(how_often[1:] == 1) > n_rows - how_often[0])
+    return first_ones([f"{name!r} ({plural(missing[name], 'row')})" for name in most])
 
 
 def note_on_dropped(dropped: int, n_rows: int, why: str, advice: str = "") -> tuple[str, ...]:
@@ -135,7 +119,7 @@ def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_
 def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> list[str]:
     """The columns with most gaps, as few as make dropping cheap; two columns are left at least."""
     n_costly = sum(n >= MUCH_LOST * n_rows for n in n_gaps.values())
-    at_most = min(max(FEW_NAMED, min(n_costly, MOST_NAMED)), n_columns - 2)
+    at_most = min(max(FEW_COSTLY, min(n_costly, MOST_COSTLY)), n_columns - 2)
     by_cost = sorted(n_gaps, key=lambda name: -n_gaps[name])[:at_most]
     enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < MUCH_LOST * n_rows)
     return by_cost[: next(enough, len(by_cost))]

@@ -23,11 +23,11 @@ from topdag._util.class_graph import connected
 from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import listing
 from topdag.errors import NetworkError, TooLarge
-from topdag.networks.network import Network
 from topdag.networks.probability_tables import Codes
 
 if TYPE_CHECKING:
     from topdag.networks.fitted import FittedNetwork
+    from topdag.networks.network import Network
 
 MOST_CELLS_OF_A_ROW = 2**24
 """Numbers that are held for the missing cells of one row."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
-from topdag._util.messages import plural
+from topdag._util.messages import first_ones, plural
 from topdag._util.options import option
 from topdag._util.run import Run
 from topdag._util.stop import TimeIsUp
@@ -48,7 +48,7 @@ WeighedMasks = tuple[Sequence[int], Floats]
 MOST_DRAWS = 10**6
 NO_PATH = 1e-12
 """A path less probable than this is in no network; sums of many are rounded to about as much."""
-MOST_NAMED = 5
+PAIRS_NAMED = 5
 
 
 @brief
@@ -277,9 +277,9 @@ def _disagreeing(by_pair: Mapping[tuple[str, str], Effect]) -> tuple[str, ...]:
     ]
     if not odd:
         return ()
-    named = ", ".join(odd[:MOST_NAMED]) + (f" and {len(odd) - MOST_NAMED:,} more" if len(odd) > MOST_NAMED else "")
     return (
-        f"In most networks no path leads from cause to outcome, and yet the rows differ more than by chance: {named}. "
+        f"In most networks no path leads from cause to outcome, and yet the rows differ more than by chance: "
+        f"{first_ones(odd, PAIRS_NAMED)}. "
         'There "no effect" counts more than the number, which is what rows show beside the parents of the cause.',
     )
 

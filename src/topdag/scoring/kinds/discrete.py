@@ -17,13 +17,13 @@ from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import closest
 from topdag.errors import ScoreError
 from topdag.networks.checks import check_ess
-from topdag.networks.fitted import FittedNetwork
 from topdag.scoring.kinds.base import ScoreKind, coded
 from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
 from topdag.scoring.kinds.node_average import NAL
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
+    from topdag.networks.fitted import FittedNetwork
 
 __all__ = [
     "AIC",
@@ -171,6 +171,8 @@ class BDe(ScoreKind):
     score_equivalent = True
 
     def __post_init__(self) -> None:
+        from topdag.networks.fitted import FittedNetwork  # no other score needs it
+
         check_ess(self.ess, type(self).__name__)
         if not isinstance(self.prior, FittedNetwork):
             raise ScoreError(f"BDe needs a prior, a FittedNetwork, not {type(self.prior).__name__}.")
