@@ -177,6 +177,7 @@ class PartSearch:
         if part.question is not None:
             self._decide(part, allowed, part.question)
             return
+        assert part.edge is not None
         for half in self.halves(allowed, part.edge):
             self._open_part(half, part.bound, part.decisions)
 

@@ -10,7 +10,6 @@ multipliers rounded to a grid, and any multipliers from 0 on give a valid bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -314,8 +313,3 @@ def gives_its_bound(root: Relaxation, store: ListStore) -> bool:
     families = Families.of_store(store)
     allowed = root.kept_families(root.threshold)
     return families.bound(allowed, cuts_of(families, root.clusters, root.rows), root.multipliers)[0] >= root.bound
-
-
-def cost_in(store: ListStore, places: Sequence[int]) -> float:
-    """The cost of the network with the families at these places of the store."""
-    return float(costs_of(store)[list(places)].sum())
