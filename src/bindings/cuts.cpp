@@ -136,15 +136,15 @@ std::pair<double, DoublesOut> costs_under(const ListedFamilies& families, const 
 }
 
 std::pair<DoublesOut, DoublesOut> ascended(const ListedFamilies& families, const SetsIn& members, const Whole& ks,
-                                           const DoublesIn& excess, const Flags& allowed, const DoublesIn& multipliers,
-                                           double temperature, int sweeps, std::size_t most_each) {
-    require(excess.shape(0) == families.size() && allowed.shape(0) == families.size(), "sizes differ");
+                                           const DoublesIn& excess, const Flags& looked_at,
+                                           const DoublesIn& multipliers, double temperature, int sweeps) {
+    require(excess.shape(0) == families.size() && looked_at.shape(0) == families.size(), "sizes differ");
     require(temperature > 0, "temperature");
     const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
     require(multipliers.shape(0) == clusters.size(), "sizes differ");
     nb::gil_scoped_release released;
-    Ascended result = ascend(families, clusters, span_of(excess), span_of(allowed), span_of(multipliers),
-                             {temperature, sweeps, most_each});
+    Ascended result = ascend(families, clusters, span_of(excess), span_of(looked_at), span_of(multipliers),
+                             {temperature, sweeps});
     nb::gil_scoped_acquire acquired;
     return {give(std::move(result.multipliers)), give(std::move(result.weights))};
 }
@@ -214,8 +214,8 @@ void bind_relaxation(nb::module_& m) {
              "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
         .def("costs_under", &costs_under, "members"_a, "ks"_a, "costs"_a, "allowed"_a, "multipliers"_a, "threads"_a,
              "The bound of these multipliers of clusters on networks of allowed families, and each family's excess.")
-        .def("ascend", &ascended, "members"_a, "ks"_a, "excess"_a, "allowed"_a, "multipliers"_a, "temperature"_a,
-             "sweeps"_a, "most_each"_a, "Better multipliers of clusters, and weights of families near them.")
+        .def("ascend", &ascended, "members"_a, "ks"_a, "excess"_a, "looked_at"_a, "multipliers"_a, "temperature"_a,
+             "sweeps"_a, "Better multipliers of clusters, and weights of the families looked at.")
         .def(
             "propagate",
             [](const ListedFamilies& families, FlagsInOut allowed) {

@@ -123,22 +123,23 @@ ReducedCosts cluster_costs(const ListedFamilies& families, const std::vector<Clu
 
 namespace {
 
-constexpr int solving_steps = 60;
-constexpr double farthest = 600.0;  // logarithms of weights and their factors are kept within this
+constexpr double nearly_equal = 1e-6;  // of logarithms
+constexpr double farthest = 600.0;     // logarithms of weights are kept within this,
+constexpr double longest_step = 20.0;  // and of what they change by at a time, where nothing else ends it
 
 // The families of each variable that an ascent looks at, with weights.
 class Looked {
 public:
-    Looked(const ListedFamilies& families, std::span<const double> excess, std::span<const std::uint8_t> allowed,
-           const AscentOptions& options) : families_(families) {
+    Looked(const ListedFamilies& families, std::span<const double> excess, std::span<const std::uint8_t> looked_at,
+           double temperature) {
         for (int v = 0; v < families.n_variables(); ++v) {
-            std::vector<std::size_t>& own = places_.emplace_back();
-            for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i)
-                if (allowed[i]) own.push_back(i);
-            keep_cheapest(own, excess, options.most_each);
+            places_.emplace_back();
             weights_.emplace_back();
-            for (const std::size_t i : own)
-                weights_.back().push_back(std::exp(-std::min(farthest, excess[i] / options.temperature)));
+            for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i) {
+                if (!looked_at[i]) continue;
+                places_.back().push_back(i);
+                weights_.back().push_back(std::exp(-std::clamp(excess[i] / temperature, -farthest, farthest)));
+            }
         }
     }
 
@@ -146,33 +147,19 @@ public:
     std::vector<double>& weights(int v) { return weights_[v]; }
 
     // So that they neither vanish nor grow without end.
-    void even_out() {
+    void make_shares() {
         for (std::vector<double>& own : weights_) {
             const double total = std::accumulate(own.begin(), own.end(), 0.0);
             for (double& weight : own) weight /= total;
         }
     }
 
-    void write_shares(std::vector<double>& shares) const {
-        for (std::size_t v = 0; v < places_.size(); ++v) {
-            for (std::size_t j = 0; j < places_[v].size(); ++j) shares[places_[v][j]] = weights_[v][j];
-        }
+    void write_to(std::vector<double>& weights) const {
+        for (std::size_t v = 0; v < places_.size(); ++v)
+            for (std::size_t j = 0; j < places_[v].size(); ++j) weights[places_[v][j]] = weights_[v][j];
     }
 
 private:
-    // Those without parents stay too: they are outside every cluster, so multipliers cannot grow without end.
-    void keep_cheapest(std::vector<std::size_t>& own, std::span<const double> excess, std::size_t most) const {
-        if (own.size() <= most) return;
-        const auto is_first = [&](std::size_t a, std::size_t b) {
-            const bool a_stays = families_.parents(a).empty(), b_stays = families_.parents(b).empty();
-            return a_stays != b_stays ? a_stays : excess[a] != excess[b] ? excess[a] < excess[b] : a < b;
-        };
-        std::nth_element(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(most), own.end(), is_first);
-        own.resize(most);
-        std::sort(own.begin(), own.end());
-    }
-
-    const ListedFamilies& families_;
     std::vector<std::vector<std::size_t>> places_;
     std::vector<std::vector<double>> weights_;
 };
@@ -184,19 +171,19 @@ struct Side {
     double inside = 0.0, outside = 0.0;  // weights
 
     void weigh(const std::vector<double>& weights) {
-        std::array<double, 4> in{}, all{};
+        std::array<double, 4> in{}, out{};
         std::size_t i = 0;
         for (; i + 4 <= weights.size(); i += 4)
             for (std::size_t lane = 0; lane < 4; ++lane) {
                 in[lane] += marks[i + lane] * weights[i + lane];
-                all[lane] += (1.0 - marks[i + lane]) * weights[i + lane];
+                out[lane] += (1.0 - marks[i + lane]) * weights[i + lane];
             }
         for (; i < weights.size(); ++i) {
             in[0] += marks[i] * weights[i];
-            all[0] += (1.0 - marks[i]) * weights[i];
+            out[0] += (1.0 - marks[i]) * weights[i];
         }
         inside = (in[0] + in[1]) + (in[2] + in[3]);
-        outside = (all[0] + all[1]) + (all[2] + all[3]);
+        outside = (out[0] + out[1]) + (out[2] + out[3]);
     }
 
     void scale_inside(std::vector<double>& weights, double factor) const {
@@ -216,49 +203,51 @@ std::vector<Side> sides_of(const ListedFamilies& families, const Cluster& cluste
     return sides;
 }
 
-// The logarithm of the factor at which the families outside have a weight of k together; at most `most`.
+// The logarithm of the factor of what is inside, at which the families outside have a weight of k together; at most
+// `most`.
 double balancing_factor(const std::vector<Side>& sides, int k, double most) {
     const auto outside_at = [&](double logarithm) {
         const double factor = std::exp(logarithm);
         double total = 0.0;
-        for (const Side& side : sides) total += side.outside / (side.outside + factor * side.inside);
+        for (const Side& side : sides)
+            if (side.outside > 0) total += side.outside / (side.outside + factor * side.inside);
         return total;
     };
-    most = std::min(most, farthest);
     if (outside_at(most) >= k) return most;
     double high = most, low = std::min(most, 0.0) - 1.0;
-    while (low > -farthest && outside_at(low) < k) {
+    while (low > -longest_step && outside_at(low) < k) {
         high = low;
         low *= 2;
     }
-    for (int i = 0; i < solving_steps && high - low > 1e-6; ++i) {
+    while (high - low > nearly_equal) {
         const double middle = 0.5 * (low + high);
         (outside_at(middle) >= k ? low : high) = middle;
     }
-    return low;
+    return std::max(low, -longest_step);
 }
 
 }  // namespace
 
 Ascended ascend(const ListedFamilies& families, const std::vector<Cluster>& clusters, std::span<const double> excess,
-                std::span<const std::uint8_t> allowed, std::span<const double> multipliers,
+                std::span<const std::uint8_t> looked_at, std::span<const double> multipliers,
                 const AscentOptions& options) {
-    Looked looked(families, excess, allowed, options);
+    Looked looked(families, excess, looked_at, options.temperature);
     std::vector<std::vector<Side>> sides;
     for (const Cluster& cluster : clusters) sides.push_back(sides_of(families, cluster, looked));
     Ascended result{{multipliers.begin(), multipliers.end()}, std::vector<double>(families.size(), 0.0)};
     for (int sweep = 0; sweep < options.sweeps; ++sweep) {
-        looked.even_out();
+        looked.make_shares();
         for (std::size_t c = 0; c < clusters.size(); ++c) {
+            double& multiplier = result.multipliers[c];
             for (Side& side : sides[c]) side.weigh(looked.weights(side.variable));
-            const double logarithm = balancing_factor(sides[c], clusters[c].k, result.multipliers[c] / options.temperature);
-            result.multipliers[c] = std::max(0.0, result.multipliers[c] - options.temperature * logarithm);
-            const double factor = std::exp(logarithm);
-            for (const Side& side : sides[c]) side.scale_inside(looked.weights(side.variable), factor);
+            const double logarithm =
+                balancing_factor(sides[c], clusters[c].k, std::min(multiplier / options.temperature, longest_step));
+            multiplier = std::max(0.0, multiplier - options.temperature * logarithm);
+            for (const Side& side : sides[c]) side.scale_inside(looked.weights(side.variable), std::exp(logarithm));
         }
     }
-    looked.even_out();
-    looked.write_shares(result.weights);
+    looked.make_shares();
+    looked.write_to(result.weights);
     return result;
 }
 

@@ -25,9 +25,8 @@ ReducedCosts cluster_costs(const ListedFamilies& families, const std::vector<Clu
                            std::span<const double> multipliers, int threads);
 
 struct AscentOptions {
-    double temperature;      // what families cost more than the cheapest counts in units of this
-    int sweeps;              // over all clusters
-    std::size_t most_each;   // families of a variable that are looked at, the cheapest and those without parents
+    double temperature;  // what families cost more than the cheapest counts in units of this
+    int sweeps;          // over all clusters
 };
 
 struct Ascended {
@@ -35,9 +34,10 @@ struct Ascended {
     std::vector<double> weights;  // by family; those of a variable add up to one
 };
 
-// From multipliers under which families cost so much more than the cheapest of their variable.
+// From multipliers under which families cost so much more than the cheapest of their variable. Only families that are
+// looked at count and get weights: of long lists those that may soon be the cheapest.
 Ascended ascend(const ListedFamilies& families, const std::vector<Cluster>& clusters, std::span<const double> excess,
-                std::span<const std::uint8_t> allowed, std::span<const double> multipliers,
+                std::span<const std::uint8_t> looked_at, std::span<const double> multipliers,
                 const AscentOptions& options);
 
 }  // namespace topdag
