@@ -459,6 +459,13 @@ class GaussianFamilies(KeptLists):
 def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
+def score_drawn(table: CodedTable, draws: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], question: PruningQuestion, limits: Limits) -> list[PrunedFamilies] | None:
+    """
+    By draw, weights of the table's distinct rows: the families of each. None when stopped, and where draws must be scored one by one.
+    """
+
+DRAWS_AT_ONCE: int = 16
+
 def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 

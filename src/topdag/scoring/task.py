@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from topdag import _core
+    from topdag._util.run import Run
     from topdag.data.table import Table
     from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
     from topdag.knowledge.constraints import Constraints
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from topdag.scoring.probability_losses import ChildLosses
 
 TIES_GO_TOO = -1.0
+Drawn = Callable[["ScoringTask", "_core.PruningQuestion", "Run"], "_core.PrunedFamilies | None"]
+"""The families of a table that is a draw of another, where several draws are scored together."""
 NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 
@@ -36,7 +40,7 @@ class Pruning:
 class ScoringTask:
     """``max_parents``: None without a limit. ``rules``: by variable, what its parents satisfy; () where nothing is
     known. ``losses``: what parameter constraints cost families, by variable. ``elsewhere``: who counts long lists of
-    sets, if not this process."""
+    sets, if not this process; ``drawn``: who may have scored this table together with others."""
 
     table: Table
     columns: tuple[int, ...]
@@ -46,6 +50,7 @@ class ScoringTask:
     rules: tuple[FamilyRules, ...] = ()
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
     elsewhere: CountedElsewhere | None = None
+    drawn: Drawn | None = None
 
     def under(self, known: CompiledConstraints) -> ScoringTask:
         """The same, of the families that constraints allow."""
