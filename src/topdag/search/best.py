@@ -27,7 +27,7 @@ from topdag.search.order_search import OrderOutcome, cluster_bound, pattern_boun
 from topdag.search.relaxation import FEWEST_CLIMBS, Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore, Store
 
-FIRST_SETS = 20_000
+FIRST_SETS = 5_000
 """Sets that order search may meet before branch and cut gets its turn: where it wins, it needs few."""
 BYTES_PER_SET_OF_ORDERS = 60
 
