@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from topdag._util.bitsets import masks_in
+from topdag._util.bitsets import bits, masks_in
 from topdag._util.options import option, question
 from topdag._util.run import Run
 from topdag.data.table import Table
@@ -172,9 +172,11 @@ class Scores:
 
     def all_masks(self, masks: Sequence[int]) -> list[int]:
         """Parent masks over all variables from masks over the scored ones; the others have no parents."""
+        if self.columns == tuple(range(len(self.names))):
+            return list(masks)
         everywhere = [0] * len(self.names)
         for x, mask in zip(self.columns, masks, strict=True):
-            everywhere[x] = sum(1 << v for i, v in enumerate(self.columns) if mask >> i & 1)
+            everywhere[x] = sum(1 << self.columns[i] for i in bits(mask))
         return everywhere
 
     def network(self, masks: Sequence[int]) -> Network:
