@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import has_member, masks_in
 from topdag._util.run import Run, available_memory
@@ -128,7 +127,7 @@ class PartSearch:
         self.dives = False
         self._most_open = most_held(run, self.families.size)
         self.edges = Edges(self.families)
-        self._no_cuts = _core.Cuts(self.families.core)
+        self._no_cuts = self.families.cuts()
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""
