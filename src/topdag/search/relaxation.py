@@ -76,6 +76,7 @@ class Known:
         self.best_score = math.fsum(store.best_scores)  # shown; what is compared are costs
         self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
         self._next_tick = 0.0
+        self._n_climbed = 0
 
     @property
     def cost(self) -> float:
@@ -107,17 +108,20 @@ class Known:
         return False
 
     def climb(self, climbs: int | None = None) -> None:
-        """From random orders, so many times; not at all where nothing can be cheaper, as in a part of one variable."""
+        """Over orders, so many times, with other draws each time; not at all where nothing can be cheaper, as
+        in a part of one variable."""
         if self.is_proved:
             return
         if climbs is None:
             climbs = CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS
             climbs = FEWEST_CLIMBS if self.clusters else climbs
         climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2)))
+        seed = SEED + (self._n_climbed << 32)
+        self._n_climbed += 1
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
         self.offer(
-            *_core.climb_orders(self.candidates, climbs, SEED, _core.Limits(self._run.threads, seconds, self._run.tick))
+            *_core.climb_orders(self.candidates, climbs, seed, _core.Limits(self._run.threads, seconds, self._run.tick))
         )
 
     def round(self, families: Families, weights: Floats) -> bool:
