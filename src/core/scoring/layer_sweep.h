@@ -129,7 +129,7 @@ private:
     }
     std::int32_t units_of(double score) const;
     std::size_t rank(const Prefix& prefix, int left_out, bool more) const;
-    bool is_wanted(const Prefix& prefix, int x, double cells) const;
+    double penalty_units(double cells) const;
     bool are_parents(const Prefix& prefix, int x, double cells) const;
 
     const PruningQuestion& question_;
@@ -140,12 +140,16 @@ private:
     Ranks ranks_;
     std::vector<std::int32_t> alone_;  // by place, in units
     std::vector<CellCaps> caps_;
+    std::vector<std::int32_t> arities_;  // by place
+    std::vector<float> costs_;           // arity / caps.in_parents
+    int widest_ = 1;                     // the largest arity
     double most_as_child_ = infinity;
     double most_in_child_ = infinity;
     std::vector<double> least_cells_;  // of sets by size
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
     bool stores_ = false;
+    bool shrinks_ = false;  // the likelihood of a set follows from its score, and is no larger than of any subset
     Layer last_;
     Layer next_;
     std::uint64_t n_sets_ = 0;

@@ -15,8 +15,9 @@ namespace topdag {
 
 class SetScorer {
 public:
-    SetScorer(const Table& table, const PruningQuestion& question)
-        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
+    SetScorer(const Table& table, const PruningQuestion& question) : SetScorer(table, question, places_by_entropy(table)) {}
+    SetScorer(const Table& table, const PruningQuestion& question, std::vector<int> order)
+        : order_(std::move(order)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
           elsewhere_(question.elsewhere) {}
 
     const CountingRows& rows() const { return rows_; }
