@@ -87,7 +87,7 @@ def kept_among(store: SetStore, must: list[int], epsilon: float) -> dict[tuple[i
 
 
 @pytest.mark.parametrize("kind", [td.BIC(), td.AIC(), td.BDeu(), td.K2(), td.qNML()], ids=repr)
-@pytest.mark.parametrize(("rows", "states"), [(40, (2, 2)), (300, (2, 2)), (300, (2, 4)), (900, (2, 3)), (2500, (2, 9))])
+@pytest.mark.parametrize(("rows", "states"), [(40, (2, 2)), (300, (2, 4)), (900, (2, 3)), (2500, (2, 9))])
 def test_both_ways_keep_the_same(kind: SetScore, rows: int, states: tuple[int, int]) -> None:
     """Cells of one word and of several, and two to nine states."""
     table = sampled_table(11, rows, seed=rows, states=states)

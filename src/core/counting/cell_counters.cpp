@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/simd.h"
@@ -195,7 +196,7 @@ template <int fixed>
 
 // Calls run<arity>() for the frequent arities, run<0>() for others.
 template <class Run>
-[[gnu::always_inline]] inline std::int64_t with_fixed(int arity, Run&& run) {
+[[gnu::always_inline]] inline auto with_fixed(int arity, Run&& run) {
     switch (arity) {
         case 2: return run.template operator()<2>();
         case 3: return run.template operator()<3>();
@@ -241,72 +242,59 @@ TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_
     return sum;
 }
 
-// Cells being made: each is written at room() first, then closed.
-class CellWriter {
-public:
-    explicit CellWriter(BitCells& to) : to_(to) { to_.cells.clear(); }
-
-    std::uint64_t* room() { return to_.bits.data() + at_; }
-
-    // Takes what was written as a cell of so many rows; cells of one row are settled.
-    void close(std::uint32_t first_word, std::uint32_t n_words, std::uint32_t count) {
-        to_.settled.light[1] += count == 1;
-        if (count < 2) return;
-        const std::uint64_t* words = room();
-        std::uint32_t begin = 0, end = n_words;
-        while (words[begin] == 0) ++begin;
-        while (words[end - 1] == 0) --end;
-        to_.cells.push_back({first_word + begin, end - begin, count, at_ + begin});
-        at_ += n_words;
-        longest_ = std::max(longest_, end - begin);
-    }
-
-    bool one_word_each() const { return longest_ <= 1; }
-
-private:
-    BitCells& to_;
-    std::size_t at_ = 0;
-    std::uint32_t longest_ = 0;
-};
-
-// part = own & state, and what is left of rest; returns how many rows the part has.
-TOPDAG_SIMD std::uint32_t take_part(const std::uint64_t* own, const std::uint64_t* state, std::uint32_t n_words,
-                                    std::uint64_t* part, std::uint64_t* rest) {
-    std::uint32_t count = 0;
-    for (std::uint32_t w = 0; w < n_words; ++w) {
-        part[w] = own[w] & state[w];
-        rest[w] &= ~state[w];
-        count += static_cast<std::uint32_t>(__builtin_popcountll(part[w]));
-    }
-    return count;
+// Takes so many words as a cell of so many rows; cells of one row are settled.
+[[gnu::always_inline]] inline void add_cell(BitCells& to, std::size_t at, std::uint32_t first_word, std::uint32_t n_words,
+                                            std::uint32_t count) {
+    to.settled.light[1] += count == 1;
+    if (count < 2) return;
+    const std::uint64_t* words = to.bits.data() + at;
+    std::uint32_t begin = 0, end = n_words;
+    while (words[begin] == 0) ++begin;
+    while (words[end - 1] == 0) --end;
+    to.cells.push_back({first_word + begin, end - begin, count, at + begin});
+    to.one_word_each &= end - begin == 1;
 }
 
-// Splits all cells by a variable of so many states.
-void split_cells(const BitCells& from, const std::uint64_t* states, std::size_t stride, int arity, BitCells& to,
-                 std::vector<std::uint64_t>& rest) {
-    std::size_t room = 0;
-    std::uint32_t longest = 0;
-    for (const BitCells::Cell& cell : from.cells) {
-        room += cell.n_words;
-        longest = std::max(longest, cell.n_words);
-    }
-    if (to.bits.size() < room * static_cast<std::size_t>(arity)) to.bits.resize(room * static_cast<std::size_t>(arity));
-    if (rest.size() < longest) rest.resize(longest);
-    CellWriter writer(to);
-    for (const BitCells::Cell& cell : from.cells) {
-        const std::uint64_t* own = from.bits.data() + cell.at;
-        const std::uint64_t* state = states + cell.first_word;
-        std::copy(own, own + cell.n_words, rest.begin());
-        std::uint32_t left = cell.count;
-        for (int s = 1; s < arity && left > 0; ++s, state += stride) {
-            const std::uint32_t count = take_part(own, state, cell.n_words, writer.room(), rest.data());
-            writer.close(cell.first_word, cell.n_words, count);
-            left -= count;
+// Splits one cell into parts that stand one after the other from `at` on, the one of state 0 last.
+template <int fixed>
+[[gnu::always_inline]] inline void split_cell(const BitCells& from, const BitCells::Cell& cell, const Splitting& by,
+                                              std::size_t at, std::uint32_t* counts, BitCells& to) {
+    const int last = (fixed > 0 ? fixed : by.arity) - 1;
+    const std::uint64_t* own = from.bits.data() + cell.at;
+    const std::uint64_t* states = by.states + cell.first_word;
+    std::uint64_t* parts = to.bits.data() + at;
+    std::fill(counts, counts + last, 0);
+    for (std::uint32_t w = 0; w < cell.n_words; ++w) {
+        std::uint64_t rest = own[w];
+        for (int s = 0; s < last; ++s) {
+            const std::uint64_t part = own[w] & states[static_cast<std::size_t>(s) * by.stride + w];
+            parts[static_cast<std::size_t>(s) * cell.n_words + w] = part;
+            counts[s] += static_cast<std::uint32_t>(__builtin_popcountll(part));
+            rest ^= part;
         }
-        if (left > 1) std::copy(rest.begin(), rest.begin() + cell.n_words, writer.room());
-        writer.close(cell.first_word, cell.n_words, left);
+        parts[static_cast<std::size_t>(last) * cell.n_words + w] = rest;
     }
-    to.one_word_each = writer.one_word_each();
+    counts[last] = std::accumulate(counts, counts + last, cell.count, std::minus<>());
+    for (int s = 0; s <= last; ++s)
+        add_cell(to, at + static_cast<std::size_t>(s) * cell.n_words, cell.first_word, cell.n_words, counts[s]);
+}
+
+// Splits all cells.
+TOPDAG_SIMD void split_cells(const BitCells& from, const Splitting& by, std::vector<std::uint32_t>& counts, BitCells& to) {
+    std::size_t n_words = 0;
+    for (const BitCells::Cell& cell : from.cells) n_words += cell.n_words;
+    const std::size_t arity = static_cast<std::size_t>(by.arity);
+    if (to.bits.size() < n_words * arity) to.bits.resize(n_words * arity);
+    counts.resize(arity);
+    to.cells.clear();
+    to.one_word_each = true;
+    with_fixed(by.arity, [&]<int fixed>() __attribute__((always_inline)) {
+        std::size_t at = 0;
+        for (const BitCells::Cell& cell : from.cells) {
+            split_cell<fixed>(from, cell, by, at, counts.data(), to);
+            at += cell.n_words * arity;
+        }
+    });
 }
 
 // As above for cells of one word each, and two states.
@@ -352,7 +340,7 @@ void BitCounter::refine(const BitCells& from, int place, BitCells& to) {
     to.settled = from.settled;
     const std::uint64_t* states = frame.states[place].data();
     if (from.one_word_each && rows_.arity(place) == 2) return halve_cells(from, states, to);
-    split_cells(from, states, frame.words, rows_.arity(place), to, rest_);
+    split_cells(from, {states, frame.words, rows_.arity(place)}, counts_, to);
 }
 
 std::int64_t BitCounter::split(const BitCells& cells, int place, const CountTable& f) {

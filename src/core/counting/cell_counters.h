@@ -145,7 +145,7 @@ private:
     void fill_many_states(Frame& frame, int place);
 
     const CountingRows& rows_;
-    std::vector<std::uint64_t> rest_;
+    std::vector<std::uint32_t> counts_;
     std::vector<std::uint64_t> moved_;
 };
 

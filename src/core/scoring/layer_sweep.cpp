@@ -22,7 +22,7 @@ constexpr double rounding = 1.0 + 0x1p-20;  // more than what rounding to floats
 // for which of them they may be its parents.
 struct AsChild {
     const std::int32_t* others;
-    std::int32_t penalty;  // of the others, for each state of the variable; no less than it is
+    std::int32_t penalty;  // of the others for each state of the variable, rounded up
     std::int32_t alone;    // what the child must gain over
     float most_states;
     float most_cost;
@@ -38,11 +38,32 @@ TOPDAG_SIMD void lower_both(const AsChild& child, const std::int32_t* states, co
     }
 }
 
+// The prefix as the parents of the variable.
+struct AsParents {
+    const std::int32_t* own;  // its score, by place of the variable
+    std::int32_t penalty;     // rounded down
+    float cells;
+    float most_cells;  // where the variable has two states
+    bool is_bounded;   // by likelihood
+};
+
+// The last that has its say; then the sets pay for their own cells.
+TOPDAG_SIMD void add_last(const AsParents& parents, const std::int32_t* states, const float* most_parents,
+                          const std::int32_t* alone, std::int32_t* needed, std::int32_t* most, int n) {
+    for (int x = 0; x < n; ++x) {
+        const bool may_be = (parents.cells <= most_parents[x]) &
+                            (parents.cells * static_cast<float>(states[x] - 1) <= parents.most_cells);
+        needed[x] = std::min(needed[x], may_be ? parents.own[x] + alone[x] : not_counted) - slack_units;
+        const std::int32_t bound = std::min(most[x], parents.own[x] + parents.penalty + 1) - parents.penalty * states[x];
+        most[x] = parents.is_bounded ? bound + slack_units : not_counted / 2;
+    }
+}
+
 }  // namespace
 
 LayerSweep::LayerSweep(const PruningQuestion& question, const SetScorer& scorer, Limits& limits)
     : question_(question), scorer_(scorer), rows_(scorer.rows()), limits_(limits), n_(rows_.n_variables()), ranks_(n_),
-      alone_(n_, -not_counted / 2), caps_(n_, {infinity, infinity, infinity}), costs_(n_, 0.0f) {
+      alone_(n_, -not_counted / 2), caps_(n_, {infinity, infinity, infinity}), costs_(n_, 0.0f), most_parents_(n_, std::numeric_limits<float>::infinity()) {
     const ScoreGrid& grid = scorer.grid();
     const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid.largest() + 1.0)));
     units_in_one_ = std::ldexp(1.0, unit_bits);
@@ -50,6 +71,7 @@ LayerSweep::LayerSweep(const PruningQuestion& question, const SetScorer& scorer,
     for (int x = 0; x < n_; ++x) {
         arities_.push_back(rows_.arity(x));
         widest_ = std::max(widest_, rows_.arity(x));
+        below_of_.push_back(question.number_of_below(scorer.variable(x)));
     }
     std::vector<int> sorted = arities_;
     std::sort(sorted.begin(), sorted.end());
@@ -72,6 +94,7 @@ void LayerSweep::set_caps(std::vector<CellCaps> caps) {
         most_as_child_ = std::max(most_as_child_, caps_[v].as_child);
         most_in_child_ = std::max(most_in_child_, caps_[v].as_child / rows_.arity(v));
         costs_[v] = static_cast<float>(rows_.arity(v) / caps_[v].in_parents);
+        most_parents_[v] = static_cast<float>(caps_[v].as_child / rows_.arity(v));
     }
 }
 
@@ -113,7 +136,7 @@ class LayerSweep::Worker {
 public:
     Worker(LayerSweep& sweep, const std::vector<FixedFunction>& functions, int size, const Consider& consider)
         : sweep_(sweep), rows_(sweep.rows_), size_(size), consider_(consider), counter_(rows_), pairs_(rows_),
-          cells_(most_members + 1), penalties_(rows_.n_rows()), needed_(sweep.n_), most_(sweep.n_) {
+          cells_(most_members + 1), penalties_(rows_.n_rows()), needed_(sweep.n_), most_(sweep.n_), own_(sweep.n_) {
         for (const FixedFunction& function : functions) tables_.emplace_back(rows_, function);
         counter_.begin(cells_[0]);
     }
@@ -186,22 +209,20 @@ private:
     // For each lower member x: what the prefix with x must score so that some family of them may be worth it, and what it
     // can score at most. More variables split cells, so a set is no more likely than any subset of it.
     void find_needed(const Prefix& prefix, int end) {
-        std::fill(needed_.begin(), needed_.begin() + end, not_counted);
-        std::fill(most_.begin(), most_.begin() + end, not_counted);
         const double for_each_state = sweep_.penalty_units(prefix.cells);
         const bool is_bounded = sweep_.shrinks_ && for_each_state * sweep_.widest_ < not_counted / 2;
+        std::fill(needed_.begin(), needed_.begin() + end, not_counted);
+        std::fill(most_.begin(), most_.begin() + end, not_counted);
         for (int i = 0; i < prefix.size; ++i)
             lower_both(as_child(prefix, i, is_bounded), sweep_.arities_.data(), sweep_.costs_.data(), needed_.data(),
                        most_.data(), end);
         const std::size_t own = sweep_.rank(prefix, prefix.size, false);
-        const std::int32_t penalty = is_bounded ? static_cast<std::int32_t>(for_each_state) : 0;
-        for (int x = 0; x < end; ++x) {
-            const std::int32_t states = sweep_.arities_[x], score = sweep_.last_[sweep_.below_of(x)][own];
-            if (prefix.cells * states <= sweep_.caps_[x].as_child && prefix.cells * (states - 1) <= prefix.caps.least_in_parents)
-                needed_[x] = std::min(needed_[x], score + sweep_.alone_[x]);
-            needed_[x] -= slack_units;
-            most_[x] = is_bounded ? std::min(most_[x], score + penalty + 1) - penalty * states + slack_units : not_counted / 2;
-        }
+        for (int x = 0; x < end; ++x) own_[x] = sweep_.last_[sweep_.below_of_[x]][own];
+        const AsParents parents{own_.data(), is_bounded ? static_cast<std::int32_t>(for_each_state) : 0,
+                                static_cast<float>(prefix.cells / rounding),
+                                static_cast<float>(prefix.caps.least_in_parents * rounding), is_bounded};
+        add_last(parents, sweep_.arities_.data(), sweep_.most_parents_.data(), sweep_.alone_.data(), needed_.data(),
+                 most_.data(), end);
     }
 
     // The penalty and entropy rules, as find_caps in layered_scores.cpp has them: no variable has more states, or costs
@@ -214,7 +235,7 @@ private:
         for (int j = 0; j < prefix.size; ++j)
             if (j != i) least_in_parents = std::min(least_in_parents, sweep_.caps_[prefix.members[j]].in_parents);
         const double most_states = std::min(sweep_.caps_[child].as_child / prefix.cells, least_in_parents / times);
-        return {sweep_.last_[sweep_.below_of(child)].data() + sweep_.rank(prefix, i, true),
+        return {sweep_.last_[sweep_.below_of_[child]].data() + sweep_.rank(prefix, i, true),
                 is_bounded ? static_cast<std::int32_t>(sweep_.penalty_units(others)) + 1 : 0, sweep_.alone_[child],
                 static_cast<float>(most_states * rounding), static_cast<float>(rounding / times)};
     }
@@ -283,7 +304,7 @@ private:
         for (int i = 0; i <= m; ++i) {
             const int child = set.members[i];
             const std::size_t at = i < m ? sweep_.rank(prefix, i, true) + static_cast<std::size_t>(x) : sweep_.rank(prefix, m, false);
-            const std::int32_t own = sweep_.last_[sweep_.below_of(child)][at];
+            const std::int32_t own = sweep_.last_[sweep_.below_of_[child]][at];
             if (own == not_counted || value - own + slack_units < sweep_.alone_[child]) continue;
             consider_(task_, set, child, (value - own + slack_units) / sweep_.units_in_one_);
         }
@@ -303,6 +324,7 @@ private:
     Penalties penalties_;
     std::vector<std::int32_t> needed_;  // by lowest member: what a set must score,
     std::vector<std::int32_t> most_;    // and what it can
+    std::vector<std::int32_t> own_;     // what the prefix scores as the parents
     std::int64_t whole_ = 0;  // the joint sum over the cells of the prefix itself,
     bool is_whole_ = false;   // if it is known
 };

@@ -120,7 +120,6 @@ private:
     template <class Counter>
     void sweep_with(int size, const Consider& consider);
     double layer_bytes(std::size_t n_sets) const { return 4.0 * question_.n_below() * static_cast<double>(n_sets); }
-    int below_of(int place) const { return question_.number_of_below(scorer_.variable(place)); }
     FixedFunction fixed(const SetFormula& formula) const {
         return {formula.kind, formula.parameter, formula.spread, scorer_.grid().bits()};
     }
@@ -140,8 +139,10 @@ private:
     Ranks ranks_;
     std::vector<std::int32_t> alone_;  // by place, in units
     std::vector<CellCaps> caps_;
-    std::vector<std::int32_t> arities_;  // by place
+    std::vector<int> below_of_;          // by place: which function of the parents
+    std::vector<std::int32_t> arities_;
     std::vector<float> costs_;           // arity / caps.in_parents
+    std::vector<float> most_parents_;    // caps.as_child / arity
     int widest_ = 1;                     // the largest arity
     double most_as_child_ = infinity;
     double most_in_child_ = infinity;
