@@ -21,11 +21,12 @@ from topdag._util.arrays import Floats, Integers, Marks
 from topdag._util.bitsets import bits, has_member, is_acyclic, masks_in
 from topdag._util.run import Run
 from topdag._util.stop import Stop, TimeIsUp
-from topdag.search.branch_and_cut import PartSearch, Relaxed, most_held
+from topdag.search.branch_and_cut import PartSearch, most_held
 from topdag.search.checkpoints import ListState
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
+from topdag.search.part_relaxation import Relaxed
 from topdag.search.partition.few import networks_of_few
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
