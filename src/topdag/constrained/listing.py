@@ -1,6 +1,6 @@
 """Lists of networks under constraints on several variables at once, by branch and cut with their clauses as cuts.
 
-The best allowed network comes first (``growing_lists``): its score tells which families can matter to the others.
+An allowed network comes first (``growing_lists``), best or not: its score tells which families can matter to others.
 Then the space is cut into parts, each without what is listed already (``search.partition``), with the clauses as cuts.
 """
 
@@ -42,7 +42,7 @@ class _ClauseListing:
     def __init__(self, scores: Scores, run: Run, most: int, epsilon: float, of_classes: bool) -> None:
         self.scores, self.run = scores, run
         self.most, self.epsilon, self.of_classes = most, epsilon, of_classes
-        self.best = GrowingLists(scores, run)
+        self.best = GrowingLists(scores, run, proves=False)
         self.found = self.best.found
         self.value = self.behind = 0.0
         self.limit: Stop | None = None
