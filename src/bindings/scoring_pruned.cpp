@@ -1,8 +1,11 @@
 // scoring_pruned.cpp: the families worth keeping, without tables over all sets.
 #include "binding.h"
 
+#include <numeric>
+
 #include "bitset_arrays.h"
 #include "pruning_checks.h"
+#include "drawn/drawn_counts.h"
 #include "gaussian/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
@@ -18,6 +21,20 @@ void check_must(int n, const std::vector<Set>& must, int max_parents) {
     for (int x = 0; x < static_cast<int>(must.size()); ++x)
         require(is_subset(must[x], all_of<Set>(n) & ~only<Set>(x)) && size_of(must[x]) <= max_parents,
                 "parents that must be");
+}
+
+using DrawsIn = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::vector<const std::uint32_t*> checked(const DrawsIn& draws, const Table& table) {
+    require(draws.shape(0) >= 1 && draws.shape(0) <= draws_at_once, "draws at once");
+    require(draws.shape(1) == table.n_distinct, "a weight for each distinct row");
+    std::vector<const std::uint32_t*> weights;
+    for (std::size_t d = 0; d < draws.shape(0); ++d) {
+        weights.push_back(draws.data() + d * table.n_distinct);
+        const std::uint64_t n_rows = std::accumulate(weights[d], weights[d] + table.n_distinct, std::uint64_t{0});
+        require(n_rows == table.n_rows, "as many rows as the table");
+    }
+    return weights;
 }
 
 std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
@@ -120,6 +137,20 @@ void bind_pruned_scores(nb::module_& m) {
             }));
         },
         "table"_a, "question"_a, "stop_when_dense"_a, "limits"_a, "None when stopped.");
+    m.def(
+        "score_drawn",
+        [](const PyTable& t, const DrawsIn& draws, const PruningQuestion& question, const Watch& watch) {
+            check_question(t.view, question);
+            std::optional<std::vector<PrunedFamilies>> found;
+            if (!may_be_drawn(t.view, question)) return found;
+            const std::vector<const std::uint32_t*> weights = checked(draws, t.view);
+            found = watched(watch, [&](Limits& limits) { return score_drawn(t.view, weights, question, limits); });
+            return found->front().finished ? found : std::nullopt;
+        },
+        "table"_a, "draws"_a, "question"_a, "limits"_a,
+        "By draw, weights of the table's distinct rows: the families of each. None when stopped, and where draws must be "
+        "scored one by one.");
+    m.attr("DRAWS_AT_ONCE") = draws_at_once;
     m.def(
         "score_layers",
         [](const PyTable& t, const PruningQuestion& question, const SetsIn& must_in, const Watch& watch) {

@@ -39,7 +39,8 @@ PACKAGES = {
 CORE_FOLDERS = {
     "base": "",
     "counting": "base",
-    "scoring": "base counting",
+    "drawn": "base counting",
+    "scoring": "base counting drawn",
     "gaussian": "base counting scoring",
     "families": "base",
     "climbing": "base counting scoring families",

@@ -10,20 +10,10 @@
 
 namespace topdag {
 
-namespace {
-
-constexpr std::uint64_t weighted_table = 4096;  // counts of weighted rows from here on are computed when met
-
-std::uint64_t counts_looked_up(const CountingRows& rows) {
-    return rows.is_unweighted() ? rows.n_rows() + 1 : std::min(rows.n_rows() + 1, weighted_table);
-}
-
-}  // namespace
-
 CountTable::CountTable(const CountingRows& rows, const FixedFunction& function, double cells)
     : function_{function.kind, function.spread ? function.parameter / cells : function.parameter},
       scale_(std::ldexp(1.0, function.bits)) {
-    std::vector<double> exact(counts_looked_up(rows));
+    std::vector<double> exact(rows.n_looked_up());
     function_.tabulate(exact.data(), exact.size());
     values_.resize(std::max<std::size_t>(exact.size(), SettledCells::light_limit), 0);
     for (std::size_t count = 0; count < exact.size(); ++count) values_[count] = std::llround(exact[count] * scale_);

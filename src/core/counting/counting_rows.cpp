@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::uint64_t most_apart = 1 << 16;     // rows whose counts are all looked up
 constexpr std::uint64_t rows_for_one = 128;       // unweighted rows cost as much as one weighted row, at least
+constexpr std::uint64_t weighted_table = 4096;    // counts of weighted rows from here on are computed when met
 
 }  // namespace
 
-CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : n_rows_(table.n_rows) {
+CountingRows::CountingRows(const Table& table, const std::vector<int>& order, bool distinct) : n_rows_(table.n_rows) {
     const int n = table.n_variables();
     std::vector<std::uint32_t> sorted(table.n_distinct);
     std::iota(sorted.begin(), sorted.end(), 0);
@@ -23,17 +24,17 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : 
         }
         return a < b;
     });
-    const bool apart = n_rows_ <= most_apart && n_rows_ <= rows_for_one * table.n_distinct;
-    std::vector<std::uint32_t> source;  // of each unit
+    const bool apart = !distinct && n_rows_ <= most_apart && n_rows_ <= rows_for_one * table.n_distinct;
+    n_looked_up_ = apart || distinct ? n_rows_ + 1 : std::min(n_rows_ + 1, weighted_table);
     for (std::uint32_t row : sorted) {
-        source.insert(source.end(), apart ? table.weights[row] : 1, row);
+        sources_.insert(sources_.end(), apart ? table.weights[row] : 1, row);
         if (!apart) weights_.push_back(table.weights[row]);
     }
-    n_units_ = source.size();
+    n_units_ = sources_.size();
     codes_.resize(n);
     for (int p = 0; p < n; ++p) {
         arities_.push_back(table.arities[order[p]]);
-        for (std::uint32_t row : source) codes_[p].push_back(table.columns[order[p]][row]);
+        for (std::uint32_t row : sources_) codes_[p].push_back(table.columns[order[p]][row]);
         codes_[p].push_back(0);  // a row behind the last, for places without one
     }
     if (!is_unweighted()) return;

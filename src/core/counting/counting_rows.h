@@ -18,8 +18,11 @@ constexpr int bits_for(int arity) { return std::bit_width(static_cast<unsigned>(
 // stand apart while they are few, because rows without weights can be counted by bits.
 class CountingRows {
 public:
-    // Place p holds the variable order[p].
-    CountingRows(const Table& table, const std::vector<int>& order);
+    using Sum = std::int64_t;
+    using Score = double;
+
+    // Place p holds the variable order[p]. `distinct`: equal rows stay together, and every count is looked up.
+    CountingRows(const Table& table, const std::vector<int>& order, bool distinct = false);
 
     int n_variables() const { return static_cast<int>(arities_.size()); }
     int arity(int place) const { return arities_[place]; }
@@ -27,6 +30,10 @@ public:
     std::uint64_t n_rows() const { return n_rows_; }
     bool is_unweighted() const { return weights_.empty(); }
     std::uint64_t weight(std::uint32_t unit) const { return weights_.empty() ? 1 : weights_[unit]; }
+    // The distinct row of the table that a unit is.
+    std::uint32_t source(std::uint32_t unit) const { return sources_[unit]; }
+    // Below this, what a count adds to a score is looked up.
+    std::uint64_t n_looked_up() const { return n_looked_up_; }
     const std::uint16_t* codes(int place) const { return codes_[place].data(); }
     // The low bits of a row's codes, for rows without weights: 64 places in a word, then by bit.
     const std::uint64_t* bits_of(std::uint32_t unit, int block) const {
@@ -43,6 +50,8 @@ private:
     std::vector<std::uint64_t> bits_;
     int n_bits_ = 1;
     std::vector<std::uint32_t> weights_;  // empty: all 1
+    std::vector<std::uint32_t> sources_;
+    std::uint64_t n_looked_up_;
     std::size_t n_units_ = 0;
     std::uint64_t n_rows_;
 };

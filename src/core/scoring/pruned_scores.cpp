@@ -25,11 +25,21 @@ constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
 constexpr double most_counted = 2e9;   // sets of the largest size
 
+// Of one table, or of several draws of it at once: then a family is left out where that is right in every draw, and no
+// rule cuts what it would keep in one of them alone (docs/explanation/order_search_and_pruning.md).
+template <class Rows>
 class Walker {
+    using Score = typename Rows::Score;
+    using Level = topdag::Level<Score>;
+    using Batch = topdag::Batch<Score>;
+    static constexpr int draws = n_draws<Score>;
+
 public:
-    Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits)
-        : question_(question), stop_when_dense_(stop_when_dense), limits_(limits), scorer_(table, question),
-          n_(table.n_variables()) {
+    // `scored`: the table, or the table and its draws.
+    template <class... Scored>
+    Walker(const PruningQuestion& question, bool stop_when_dense, Limits& limits, const Scored&... scored)
+        : question_(question), stop_when_dense_(stop_when_dense), limits_(limits), scorer_(scored..., question),
+          n_(scorer_.rows().n_variables()) {
         result_.grid = scorer_.grid().exponent();
         weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
         slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.grid().step() : 0.0;
@@ -40,10 +50,12 @@ public:
         }
     }
 
-    PrunedFamilies run() {
+    // The families of each draw.
+    std::vector<PrunedFamilies> run() {
         result_.finished = walk();
-        if (result_.finished) sort_out();
-        return std::move(result_);
+        std::vector<PrunedFamilies> found(draws, result_);
+        for (int d = 0; d < draws && result_.finished; ++d) list_families(n_, with_variables(std::move(kept_[d])), found[d]);
+        return found;
     }
 
 private:
@@ -51,7 +63,7 @@ private:
         if (!find_most_likely() || !begin()) return false;
         for (int size = 1; size < n_ && !last().sets.empty(); ++size) {
             if (size > question_.max_parents) {
-                result_.n_cut[static_cast<int>(CutRule::max_parents)] += last().best.size();
+                result_.n_cut[static_cast<int>(CutRule::max_parents)] += last().n_open;
                 break;
             }
             if (!grow(size)) return false;
@@ -65,9 +77,9 @@ private:
 
     // Whether most families of this size are open, those of the next size are many, and all sets can be counted.
     bool is_dense(int size) {
-        const double open = static_cast<double>(last().best.size());
+        const double open = static_cast<double>(last().n_open);
         const double all = (n_ - size) * sets_of(size);
-        return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense &&
+        return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense * draws &&
                sets_of(std::min(n_ / 2, most_parents() + 1)) < most_counted;
     }
 
@@ -99,19 +111,23 @@ private:
 
     // Of each variable, where the penalty rule needs it.
     bool find_most_likely() {
-        most_likely_.assign(n_, 0.0);
-        return question_.joint.penalty != Penalty::per_cell || scorer_.most_likely<VarSet>(limits_, most_likely_);
+        most_likely_.assign(n_, Score{});
+        costs_.clear();
+        for (int x = 0; x < n_; ++x) costs_.push_back(weight_ * (arity(x) - 1));
+        if (question_.joint.penalty == Penalty::per_cell && !scorer_.template most_likely<VarSet>(limits_, most_likely_))
+            return false;
+        most_in_draws_ = most_likely_;
+        for (Score& most : most_in_draws_)
+            for (int d = 0; d < draws; ++d) in_draw(most, d) += slack_;
+        return true;
     }
 
     // The families without parents.
     bool begin() {
-        std::vector<VarSet> sets;
-        for (int x = 0; x < n_; ++x) sets.push_back(only(x));
         Batch batch;
         batch.sets = {0};
         batch.candidates = {everyone()};
-        batch.value = {not_known};
-        batch.below.assign(n_, not_known);
+        batch.below.assign(n_, in_all_draws(not_known));
         std::vector<Batch> batches;
         batches.push_back(std::move(batch));
         if (!find_own_values(batches) || !score_all(batches, 0)) return false;
@@ -123,10 +139,14 @@ private:
     void find_most_cells() {
         most_cells_.assign(n_, std::numeric_limits<double>::infinity());
         if (weight_ <= 0 || question_.k > 0 || !may_use(CutRule::penalty)) return;
-        for (const Kept& family : kept_) {
-            const double explained = most_likely_[family.x] - family.score + epsilon_ + 2 * slack_;
-            if (arity(family.x) > 1) most_cells_[family.x] = explained / (weight_ * (arity(family.x) - 1));
-        }
+        std::vector<double> explained(n_, 0.0);
+        for (int d = 0; d < draws; ++d)
+            for (const Kept& family : kept_[d]) {
+                const double own = in_draw(most_likely_[family.x], d) - family.score + epsilon_ + 2 * slack_;
+                explained[family.x] = std::max(explained[family.x], own);
+            }
+        for (int x = 0; x < n_; ++x)
+            if (arity(x) > 1) most_cells_[x] = explained[x] / (weight_ * (arity(x) - 1));
     }
 
     bool grow(int size) {
@@ -134,7 +154,7 @@ private:
         if (!is_allowed(batches)) return false;
         filled(batches, [&](std::size_t b) { cut_by_penalty(batches[b], size); });
         if (!is_allowed(batches) || !find_own_values(batches)) return false;
-        filled(batches, [&](std::size_t b) { cut_by_entropy(batches[b], size); });
+        filled(batches, [&](std::size_t b) { cut_by_entropy(batches[b], firsts_[b], size); });
         return is_allowed(batches) && score_all(batches, size);
     }
 
@@ -167,7 +187,7 @@ private:
     // Adds a member below all others to the set that stands at `at`.
     void extend(const Level& before, std::size_t at, int size, Batch& batch) {
         const VarSet set = before.sets[at];
-        const Level::Group* groups[64];  // the subsets without one of the set's members, but with the new one
+        const typename Level::Group* groups[64];  // the subsets without one of the set's members, but with the new one
         VarSet members = set == 0 ? everyone() : (set & -set) - 1;
         int n_groups = 0;
         if (size > 1)
@@ -209,7 +229,11 @@ private:
 
     bool find_own_values(std::vector<Batch>& batches) {
         std::vector<VarSet> all;
-        for (const Batch& batch : batches) all.insert(all.end(), batch.sets.begin(), batch.sets.end());
+        firsts_.clear();
+        for (const Batch& batch : batches) {
+            firsts_.push_back(all.size());
+            all.insert(all.end(), batch.sets.begin(), batch.sets.end());
+        }
         own_.resize(question_.n_below());
         if (!question_.below.empty()) {
             for (std::size_t f = 0; f < question_.below.size(); ++f)
@@ -219,7 +243,7 @@ private:
         std::vector<VarSet> missing;
         for (VarSet set : all)
             if (joint_index_.find(set) == SetIndex::absent) missing.push_back(set);
-        std::vector<double> counted;
+        std::vector<Score> counted;
         if (!score_sets(question_.joint, missing, counted)) return false;
         own_[0].resize(all.size());
         std::size_t next = 0;
@@ -227,15 +251,10 @@ private:
             const std::uint32_t at = joint_index_.find(all[i]);
             own_[0][i] = at == SetIndex::absent ? counted[next++] : joint_[at];
         }
-        std::size_t i = 0;
-        for (Batch& batch : batches) {
-            batch.value.assign(own_[0].begin() + i, own_[0].begin() + i + batch.sets.size());
-            i += batch.sets.size();
-        }
         return true;
     }
 
-    bool score_sets(const SetFormula& formula, const std::vector<VarSet>& sets, std::vector<double>& scores) {
+    bool score_sets(const SetFormula& formula, const std::vector<VarSet>& sets, std::vector<Score>& scores) {
         result_.n_sets += sets.size();
         limits_.begin(Phase::counting, sets.size());
         return scorer_.score(formula, sets, limits_, scores);
@@ -246,20 +265,12 @@ private:
     // Leaves the candidates that the penalty does not cut, with the best that their subsets score, and the sets that have
     // some.
     void cut_by_penalty(Batch& batch, int size) {
-        std::size_t n_left = 0;
+        std::size_t n_left = 0, n_candidates = 0;
+        for (VarSet candidates : batch.candidates) n_candidates += static_cast<std::size_t>(size_of(candidates));
+        batch.below.reserve(n_candidates);
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
             const std::uint32_t* subsets = &batch.subsets[i * size];
-            const double cells = scorer_.cells(batch.sets[i]);
-            double best[64];
-            best_of_subsets(last(), subsets, size, batch.candidates[i], best);
-            VarSet left = 0;
-            const double* below = best;
-            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++below) {
-                const int x = first_of(rest);
-                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) continue;
-                left |= only(x);
-                batch.below.push_back(*below);
-            }
+            const VarSet left = hopeful_after(batch.sets[i], subsets, size, batch.candidates[i], batch.below);
             batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(batch.candidates[i] & ~left);
             if (left == 0) continue;
             batch.sets[n_left] = batch.sets[i];
@@ -271,11 +282,37 @@ private:
         batch.subsets.resize(n_left * size);
     }
 
+    // The candidates that this set's penalty does not cut; adds the best that their subsets score to `below`.
+    VarSet hopeful_after(VarSet set, const std::uint32_t* subsets, int size, VarSet candidates,
+                         std::vector<Score>& below) const {
+        const double cells = scorer_.cells(set);
+        Score best[64];
+        if constexpr (draws > 1) {
+            const VarSet left = best_of_hopeful(levels_.back(), subsets, size, candidates,
+                                                {most_in_draws_.data(), costs_.data(), cells}, best);
+            below.insert(below.end(), best, best + size_of(left));
+            return left;
+        } else {
+            best_of_subsets(levels_.back(), subsets, size, candidates, best);
+            const Score* own = best;
+            VarSet left = 0;
+            for (VarSet rest = candidates; rest != 0; rest &= rest - 1, ++own) {
+                const int x = first_of(rest);
+                if (may_use(CutRule::penalty) && is_hopeless(x, set, most_with(x, cells), *own)) continue;
+                left |= only(x);
+                below.push_back(*own);
+            }
+            return left;
+        }
+    }
+
     // Leaves the candidates none of whose parents costs more than it can explain, and lists the sets to count for them.
-    void cut_by_entropy(Batch& batch, int size) {
+    void cut_by_entropy(Batch& batch, std::size_t first, int size) {
         std::size_t n_left = 0, next = 0;
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
-            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, &batch.subsets[i * size]) : 0.0;
+            const std::uint32_t* subsets = &batch.subsets[i * size];
+            const double needless =
+                may_use(CutRule::entropy) ? needless_parent(batch.sets[i], own_[0][first + i], subsets) : 0.0;
             VarSet left = batch.candidates[i];
             for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++next) {
                 if ((arity(first_of(rest)) - 1) * needless > 1.0) {
@@ -292,26 +329,32 @@ private:
     }
 
     // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
-    double most_with(int x, double cells) const { return most_likely_[x] - weight_ * (arity(x) - 1) * cells; }
+    double most_with(int x, double cells) const { return most_likely_[x] - costs_[x] * cells; }
 
     // How often over the parent that explains least costs more than it can explain, for a child of two states: for
     // every superset of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
-    // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that.
-    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets) const {
+    // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that. In the draw where that
+    // is least.
+    double needless_parent(VarSet set, const Score& value, const std::uint32_t* subsets) const {
         if (weight_ <= 0 || question_.k > 0) return 0.0;
-        double most = 0.0;
-        const double cells = scorer_.cells(batch.sets[i]);
+        Score most{};
+        const double cells = scorer_.cells(set);
         const Level& before = levels_.back();
-        const double own = batch.value[i] + weight_ * cells;
         int g = 0;
-        for (VarSet rest = batch.sets[i]; rest != 0; rest &= rest - 1, ++g) {
+        for (VarSet rest = set; rest != 0; rest &= rest - 1, ++g) {
             const int y = first_of(rest);
             const double without = cells / arity(y);
-            const double explained = before.value[subsets[g]] + weight_ * without - own;  // N H(Y | S)
             const double cost = weight_ * (arity(y) - 1) * without;
-            most = std::max(most, cost / (explained + epsilon_ + slack_));
+            const Score& smaller = before.value[subsets[g]];
+            for (int d = 0; d < draws; ++d) {
+                const double own = in_draw(value, d) + weight_ * cells;
+                const double explained = in_draw(smaller, d) + weight_ * without - own;  // N H(Y | S)
+                in_draw(most, d) = std::max(in_draw(most, d), cost / (explained + epsilon_ + slack_));
+            }
         }
-        return most;
+        double least = in_draw(most, 0);
+        for (int d = 1; d < draws; ++d) least = std::min(least, in_draw(most, d));
+        return least;
     }
 
     // Whether families of x that score at most `most` can go, given that all subsets of `parents` may be used instead,
@@ -329,8 +372,8 @@ private:
         std::uint64_t n_better = 0;
         for (VarSet subset = (parents - 1) & parents;; subset = (subset - 1) & parents) {
             const Level& level = levels_[size_of(subset)];
-            const std::size_t entry = level.entry(level.find(subset), x);
-            if (level.local[entry] > score && ++n_better >= question_.k) return true;
+            const std::uint32_t at = level.find(subset);
+            if (level.local[at][level.place(at, x)] > score && ++n_better >= question_.k) return true;
             if (subset == 0) return false;
         }
     }
@@ -340,16 +383,18 @@ private:
     bool score_all(std::vector<Batch>& batches, int size) {
         if (size == 0)
             for (int x = 0; x < n_; ++x) batches[0].wanted.push_back(only(x));
-        const std::vector<VarSet> wanted = all_wanted(batches, limits_);
-        const double counting_bytes = 24.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size());
+        std::vector<std::vector<VarSet>*> lists;
+        for (Batch& batch : batches) lists.push_back(&batch.wanted);
+        const std::vector<VarSet> wanted = all_wanted(lists, limits_);
+        const double n_wanted = static_cast<double>(wanted.size());
+        const double counting_bytes = (8.0 + 16.0 * draws) * n_wanted + SetIndex::bytes(wanted.size());
         if (!is_allowed(batches, counting_bytes)) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
-        if (uses_cells() && !scorer_.sum(count_of_cells, wanted, limits_, occurring_)) return false;
+        if constexpr (draws == 1)
+            if (uses_cells() && !scorer_.sum(count_of_cells, wanted, limits_, occurring_)) return false;
         joint_index_ = SetIndex(wanted);
-        std::vector<std::size_t> first(batches.size() + 1, 0);
-        for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();
         parallel_for(batches.size(), limits_, [&](std::size_t b, int worker) {
-            score_batch(batches[b], first[b], worker);
+            score_batch(batches[b], firsts_[b], worker);
         });
         if (limits_.stop.load()) return false;
         add_level(batches, size);
@@ -360,34 +405,58 @@ private:
     bool uses_cells() const { return is_bdeu() && (may_use(CutRule::cells) || may_use(CutRule::atoms)); }
 
     void score_batch(Batch& batch, std::size_t first, int worker) {
-        std::size_t next = 0;
+        std::size_t next = 0, n_open = 0;
         batch.open.assign(batch.sets.size(), 0);
+        std::vector<std::uint32_t> places[2];  // of the set's families among the sets counted, and of the next one's
+        find_places(batch, 0, places[0]);
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
-            if (i + sets_ahead < batch.sets.size())
-                for (VarSet rest = batch.candidates[i + sets_ahead]; rest != 0; rest &= rest - 1)
-                    joint_index_.prefetch(batch.sets[i + sets_ahead] | (rest & -rest));
+            find_places(batch, i + 1, places[(i + 1) % 2]);
+            const std::uint32_t* place = places[i % 2].data();
             for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1) {
                 const int x = first_of(rest);
-                const double below = batch.below[next++];
-                const std::uint32_t at = joint_index_.find(batch.sets[i] | only(x));
-                const double local = joint_[at] - own_[below_of(x)][first + i];
+                const Score& below = batch.below[next++];
+                const std::uint32_t at = *place++;
+                const Score& own = own_[below_of(x)][first + i];
+                Score local, best;
+                for (int d = 0; d < draws; ++d) {
+                    in_draw(local, d) = in_draw(joint_[at], d) - in_draw(own, d);
+                    in_draw(best, d) = std::max(in_draw(local, d), in_draw(below, d));
+                }
                 ++batch.n_scored;
-                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({x, batch.sets[i], local});
-                const double best = std::max(local, below);
-                const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
-                if (rule >= 0) {
-                    ++batch.n_cut[rule];
-                    continue;
+                for (int d = 0; d < draws; ++d)
+                    if (is_kept(x, batch.sets[i], in_draw(local, d), in_draw(below, d)))
+                        batch.kept[d].push_back({x, batch.sets[i], in_draw(local, d)});
+                if constexpr (draws == 1) {
+                    const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
+                    if (rule >= 0) {
+                        ++batch.n_cut[rule];
+                        continue;
+                    }
                 }
                 batch.open[i] |= only(x);
-                batch.best.push_back(best);
+                batch.below[n_open++] = best;
                 if (question_.k > 0) batch.local.push_back(local);
             }
         }
     }
 
+    // Asks for what will be read there, and for where later sets will be looked up.
+    void find_places(const Batch& batch, std::size_t i, std::vector<std::uint32_t>& places) const {
+        places.clear();
+        if (i + sets_ahead < batch.sets.size())
+            for (VarSet rest = batch.candidates[i + sets_ahead]; rest != 0; rest &= rest - 1)
+                joint_index_.prefetch(batch.sets[i + sets_ahead] | (rest & -rest));
+        if (i >= batch.sets.size()) return;
+        for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1) {
+            places.push_back(joint_index_.find(batch.sets[i] | (rest & -rest)));
+            const char* joint = reinterpret_cast<const char*>(&joint_[places.back()]);
+            for (std::size_t byte = 0; byte < sizeof(Score); byte += 64) __builtin_prefetch(joint + byte);
+        }
+    }
+
     bool is_kept(int x, VarSet parents, double local, double below) const {
-        if (question_.k > 0) return !has_k_better_subsets(x, parents, local);
+        if constexpr (draws == 1)
+            if (question_.k > 0) return !has_k_better_subsets(x, parents, local);
         return ties_go() ? below < local : !(below > local + question_.epsilon);
     }
 
@@ -410,19 +479,25 @@ private:
     void add_level(std::vector<Batch>& batches, int size) {
         Level level;
         bool is_any_scored = false;
-        for (Batch& batch : batches) {
-            std::size_t next = 0;
+        for (std::size_t b = 0; b < batches.size(); ++b) {
+            Batch& batch = batches[b];
+            const Score* best = batch.below.data();
+            const Score* local = batch.local.data();
             for (std::size_t i = 0; i < batch.sets.size(); ++i) {
                 if (batch.open[i] == 0) continue;
                 level.sets.push_back(batch.sets[i]);
                 level.open.push_back(batch.open[i]);
-                if (!batch.value.empty()) level.value.push_back(batch.value[i]);
-                level.offset.push_back(level.best.size() + next);
-                next += size_of(batch.open[i]);
+                if (question_.below.empty()) level.value.push_back(own_[0][firsts_[b] + i]);
+                level.best.push_back(best);
+                level.local.push_back(local);
+                const int n_open = size_of(batch.open[i]);
+                level.n_open += static_cast<std::size_t>(n_open);
+                best += n_open;
+                if (question_.k > 0) local += n_open;
             }
-            level.best.insert(level.best.end(), batch.best.begin(), batch.best.end());
-            level.local.insert(level.local.end(), batch.local.begin(), batch.local.end());
-            kept_.insert(kept_.end(), batch.kept.begin(), batch.kept.end());
+            level.held.push_back(std::move(batch.below));
+            level.held.push_back(std::move(batch.local));
+            for (int d = 0; d < draws; ++d) kept_[d].insert(kept_[d].end(), batch.kept[d].begin(), batch.kept[d].end());
             result_.n_scored += batch.n_scored;
             is_any_scored |= batch.n_scored > 0;
             for (int r = 0; r < n_cut_rules; ++r) result_.n_cut[r] += batch.n_cut[r];
@@ -437,9 +512,11 @@ private:
 
     // Bytes of what stands beside the batches: the levels, the families kept, and the sums of the sets counted last.
     double held() const {
-        double bytes = 24.0 * static_cast<double>(kept_.capacity()) + 16.0 * static_cast<double>(joint_.capacity());
+        double bytes = (8.0 + 8.0 * draws) * static_cast<double>(joint_.capacity());
+        for (const std::vector<Kept>& families : kept_) bytes += 24.0 * static_cast<double>(families.capacity());
         for (const Level& level : levels_)
-            bytes += 40.0 * static_cast<double>(level.sets.capacity()) + 8.0 * static_cast<double>(level.best.capacity());
+            bytes += (32.0 + 8.0 * draws) * static_cast<double>(level.sets.capacity()) +
+                     8.0 * draws * static_cast<double>(level.n_open);
         return bytes;
     }
 
@@ -450,39 +527,63 @@ private:
         return result_.memory_needed == 0.0 && !limits_.stop.load();
     }
 
-    void sort_out() {
-        for (Kept& family : kept_) {
+    std::vector<Kept> with_variables(std::vector<Kept> families) const {
+        for (Kept& family : families) {
             family.parents = scorer_.variables_of(family.parents);
             family.x = scorer_.variable(family.x);
         }
-        list_families(n_, std::move(kept_), result_);
+        return families;
+    }
+
+    static Score in_all_draws(double number) {
+        Score score;
+        for (int d = 0; d < draws; ++d) in_draw(score, d) = number;
+        return score;
     }
 
     const PruningQuestion& question_;
     bool stop_when_dense_;
     Limits& limits_;
-    SetScorer scorer_;
+    ScorerOf<Rows> scorer_;
     int n_;
     double weight_;
     double slack_;
     double epsilon_;
-    std::vector<double> most_likely_;
+    std::vector<Score> most_likely_;
+    std::vector<Score> most_in_draws_;  // with the slack
+    std::vector<double> costs_;         // by variable: of a cell of its parents
     std::vector<double> most_cells_;
     std::vector<Level> levels_;  // only the last, unless better subsets are counted
-    std::vector<double> joint_;  // of the sets counted last
+    std::vector<Score> joint_;   // of the sets counted last
     std::vector<std::int64_t> occurring_;
     SetIndex joint_index_;
-    std::vector<std::vector<double>> own_;  // by function of the parents: of the sets of all batches
+    std::vector<std::size_t> firsts_;  // by batch: which of the sets of all batches is its first
+    std::vector<std::vector<Score>> own_;  // by function of the parents: of the sets of all batches
     std::unique_ptr<Atoms> atoms_;
     std::vector<BdeuBounds> bounds_;  // by thread
-    std::vector<Kept> kept_;
+    std::array<std::vector<Kept>, draws> kept_;  // by draw
     PrunedFamilies result_;
 };
 
 }  // namespace
 
 PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits) {
-    return Walker(table, question, stop_when_dense, limits).run();
+    return std::move(Walker<CountingRows>(question, stop_when_dense, limits, table).run().front());
+}
+
+std::vector<PrunedFamilies> score_drawn(const Table& table, const std::vector<const std::uint32_t*>& draws,
+                                        const PruningQuestion& question, Limits& limits) {
+    std::vector<PrunedFamilies> found = Walker<DrawnRows>(question, true, limits, table, draws).run();
+    found.resize(draws.size());
+    return found;
+}
+
+// The grid must be the same in every draw: that of other scores depends on the distinct rows.
+bool may_be_drawn(const Table& table, const PruningQuestion& question) {
+    const bool has_one_grid = question.joint.kind == CellKind::n_log_n && question.joint.penalty == Penalty::per_cell;
+    const bool is_for_best = question.epsilon < 0 && question.k == 0;
+    return table.n_rows <= DrawnRows::most_rows && has_one_grid && is_for_best &&
+           (question.rules >> static_cast<int>(CutRule::penalty) & 1) != 0;
 }
 
 template <class Set>

@@ -18,6 +18,13 @@ namespace topdag {
 // parent sets are cut off that looking at all of them, as score_layers does, costs less.
 PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits);
 
+// The same in each of several draws of the table's rows, walked over together: weights of its distinct rows, each draw with
+// as many rows as the table. `may_be_drawn` says for which tables and questions. Gives up where score_pruned would in one
+// of them, or where the memory that all of them take together is not there.
+std::vector<PrunedFamilies> score_drawn(const Table& table, const std::vector<const std::uint32_t*>& draws,
+                                        const PruningQuestion& question, Limits& limits);
+bool may_be_drawn(const Table& table, const PruningQuestion& question);
+
 // The scores of these sets, narrow or wide, on the grid that score_pruned and score_layers use for the same question.
 template <class Set>
 std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,

@@ -79,13 +79,14 @@ ScoreGrid::ScoreGrid(const Table& table, const PruningQuestion& question) {
     largest_ = magnitudes.scores;
     exponent_ = grid_exponent(table.n_variables(), magnitudes.scores);
     bits_ = std::min(50, 61 - static_cast<int>(std::ceil(std::log2(magnitudes.sums + 1.0))));
+    unit_ = std::ldexp(1.0, -bits_);
+    step_ = std::ldexp(1.0, -exponent_);
+    steps_ = std::ldexp(1.0, exponent_);
 }
 
-double ScoreGrid::step() const { return std::ldexp(1.0, -exponent_); }
-
 double ScoreGrid::rounded(std::int64_t sum, double penalty) const {
-    const double exact = std::ldexp(static_cast<double>(sum), -bits_) - penalty;
-    return std::nearbyint(exact * std::ldexp(1.0, exponent_)) * step();
+    const double exact = static_cast<double>(sum) * unit_ - penalty;
+    return std::nearbyint(exact * steps_) * step_;
 }
 
 double Penalties::of(const SetFormula& formula, double cells) {

@@ -23,7 +23,7 @@ public:
 
     int exponent() const { return exponent_; }
     int bits() const { return bits_; }
-    double step() const;
+    double step() const { return step_; }
     double largest() const { return largest_; }  // no set score that matters is larger in size
 
     // The score of a set from its sum over cells.
@@ -33,6 +33,9 @@ private:
     double largest_;
     int exponent_;
     int bits_;
+    double unit_;   // 2^-bits
+    double step_;   // 2^-exponent
+    double steps_;  // 2^exponent
 };
 
 // What sets are charged for their cells.

@@ -8,19 +8,28 @@
 #include "base/run_limits.h"
 #include "base/table.h"
 #include "base/var_set.h"
+#include "drawn/drawn_counts.h"
 #include "counting/sparse_counts.h"
 #include "scoring/score_grid.h"
 
 namespace topdag {
 
-class SetScorer {
+// Of one table, or of several draws of it at once (DrawnRows): then a score is one for each of them.
+template <class Rows>
+class ScorerOf {
 public:
-    SetScorer(const Table& table, const PruningQuestion& question) : SetScorer(table, question, places_by_entropy(table)) {}
-    SetScorer(const Table& table, const PruningQuestion& question, std::vector<int> order)
+    using Score = typename Rows::Score;
+    using Sum = typename Rows::Sum;
+
+    ScorerOf(const Table& table, const PruningQuestion& question) : ScorerOf(table, question, places_by_entropy(table)) {}
+    ScorerOf(const Table& table, const PruningQuestion& question, std::vector<int> order)
         : order_(std::move(order)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
           elsewhere_(question.elsewhere) {}
+    ScorerOf(const Table& table, const std::vector<const std::uint32_t*>& draws, const PruningQuestion& question)
+        : order_(places_by_entropy(table)), rows_(table, draws, order_), grid_(table, question), penalties_(table.n_rows),
+          elsewhere_(question.elsewhere) {}
 
-    const CountingRows& rows() const { return rows_; }
+    const Rows& rows() const { return rows_; }
     const ScoreGrid& grid() const { return grid_; }
     int variable(int place) const { return order_[place]; }
 
@@ -33,36 +42,40 @@ public:
 
     // Sets ascending; false when a limit stopped it.
     template <class Set>
-    bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<double>& scores) {
+    bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<Score>& scores) {
         const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
         if (!sum(function, sets, limits, sums_)) return false;
         scores.resize(sets.size());
-        for (std::size_t i = 0; i < sets.size(); ++i)
-            scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            const double penalty = penalties_.of(formula, cells(sets[i]));
+            for (int d = 0; d < n_draws<Score>; ++d) in_draw(scores[i], d) = grid_.rounded(in_draw(sums_[i], d), penalty);
+        }
         return true;
     }
 
     // As sum_over_listed, here or elsewhere.
     template <class Set>
     bool sum(const FixedFunction& function, const std::vector<Set>& sets, Limits& limits,
-             std::vector<std::int64_t>& sums) const {
-        if constexpr (std::is_same_v<Set, VarSet>)
+             std::vector<Sum>& sums) const {
+        if constexpr (std::is_same_v<Set, VarSet> && std::is_same_v<Rows, CountingRows>)
             if (elsewhere_.takes(sets.size(), rows_.n_units())) return elsewhere_.sums(function, sets, limits, sums);
         return sum_over_listed(rows_, function, sets, limits, sums);
     }
 
     // The log likelihood of each place given all others, to the grid: none is larger. False when a limit stopped it.
     template <class Set>
-    bool most_likely(Limits& limits, std::vector<double>& likelihoods) {
+    bool most_likely(Limits& limits, std::vector<Score>& likelihoods) {
         const int n = rows_.n_variables();
         const Set all = all_of<Set>(n);
         std::vector<Set> sets;
         for (int x = n - 1; x >= 0; --x) sets.push_back(all & ~only<Set>(x));
         sets.push_back(all);
-        std::vector<double> scores;
+        std::vector<Score> scores;
         if (!score({CellKind::n_log_n, 0.0, false, Penalty::none, 0.0}, sets, limits, scores)) return false;
         likelihoods.resize(n);
-        for (int x = 0; x < n; ++x) likelihoods[x] = std::min(0.0, scores[n] - scores[n - 1 - x]);
+        for (int x = 0; x < n; ++x)
+            for (int d = 0; d < n_draws<Score>; ++d)
+                in_draw(likelihoods[x], d) = std::min(0.0, in_draw(scores[n], d) - in_draw(scores[n - 1 - x], d));
         return true;
     }
 
@@ -75,11 +88,13 @@ public:
 
 private:
     std::vector<int> order_;
-    CountingRows rows_;
+    Rows rows_;
     ScoreGrid grid_;
     Penalties penalties_;
     const CountedElsewhere& elsewhere_;
-    std::vector<std::int64_t> sums_;
+    std::vector<Sum> sums_;
 };
+
+using SetScorer = ScorerOf<CountingRows>;
 
 }  // namespace topdag

@@ -7,15 +7,17 @@ are the same in whatever order and place they are found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import Run
-from topdag._util.workers import crew, require_executor
+from topdag._util.workers import Crew, crew, require_executor
 from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
 from topdag.data.resample import resampled
@@ -32,11 +34,12 @@ from topdag.questions.request import (
     lists_classes,
     run_stats,
 )
+from topdag.scoring.drawn import MOST, DrawnTogether
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
 
 if TYPE_CHECKING:
-    from topdag.search.relaxation import Cluster
+    from topdag.search.costs import Cluster
 
 N_DRAWS = 200
 Asking = Callable[..., Any]
@@ -104,6 +107,14 @@ class _Task:
     def by_class(self) -> bool:
         return lists_classes(self.request.kind, self.request.prior, self.request.constraints)
 
+    @property
+    def most_together(self) -> int:
+        return MOST if self.question is best_network else 1
+
+    def together(self, draws: Sequence[int]) -> DrawnTogether:
+        assert self.request.table is not None
+        return DrawnTogether(self.request.table, self.seed, draws)
+
 
 def _frequencies(
     request: Request, n: int, seed: int, run: Run, question: Asking, executor: Any
@@ -112,8 +123,7 @@ def _frequencies(
     found: dict[int, Draw] = {}
     if not run.is_over:
         with crew(task, run, executor) as workers:
-            for place, draw in workers.work_on(_drawn, range(n), "drawing"):
-                found[place] = draw
+            found = _draws_done(task, n, workers, run, here=executor is None)
     # What ends first is not typical: the draws up to the first that is not there are.
     done = tuple(found[place] for place in range(next((i for i in range(n) if i not in found), n)))
     if not done:
@@ -152,14 +162,50 @@ def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Ans
     return first, _Task(replace(request, scores=None, start=first.network), seed, question, clusters)
 
 
-def _drawn(task: _Task, draw: int, run: Run) -> Draw:
-    """One draw, in whatever process."""
-    request = task.request
+def _draws_done(task: _Task, n: int, workers: Crew, run: Run, *, here: bool) -> dict[int, Draw]:
+    """Here draws are done one after the other, elsewhere a block of them is a task."""
+    if here:
+        blocks = _blocks(n, task.most_together, are_growing=run.seconds_left is not None)
+        tasks = [(together, draw) for block in blocks for together in [task.together(block)] for draw in block]
+        return dict(workers.work_on(_drawn, tasks, "drawing"))
+    rounds = math.ceil(n / (workers.n_workers * task.most_together))
+    blocks = _blocks(n, math.ceil(n / (workers.n_workers * rounds)))
+    found: dict[int, Draw] = {}
+    for place, draws in workers.work_on(_block_drawn, blocks, "drawing"):
+        found.update(zip(blocks[place], draws, strict=False))
+    return found
+
+
+def _blocks(n: int, size: int, *, are_growing: bool = False) -> list[range]:
+    """Draws that are scored together. ``are_growing``: the first blocks are small, so that a time limit finds some
+    draws done."""
+    blocks: list[range] = []
+    begin, now = 0, 1 if are_growing else size
+    while begin < n:
+        blocks.append(range(begin, min(n, begin + now)))
+        begin, now = blocks[-1].stop, min(size, 2 * now)
+    return blocks
+
+
+def _block_drawn(task: _Task, draws: range, run: Run) -> list[Draw]:
+    """In whatever process; fewer when the time is up."""
+    together, done = task.together(draws), list[Draw]()
+    for draw in draws:
+        found = _drawn(task, (together, draw), run)
+        if run.is_over:
+            break
+        done.append(found)
+    return done
+
+
+def _drawn(task: _Task, one: tuple[DrawnTogether, int], run: Run) -> Draw:
+    request, (together, draw) = task.request, one
     assert request.table is not None
     table = resampled(request.table, task.seed, draw)
     try:
         if task.question is best_network:
-            answer = best_of(Trail(replace(request, table=table), clusters=task.clusters), run)
+            request = replace(request, table=table, drawn=partial(together.families, draw))
+            answer = best_of(Trail(request, clusters=task.clusters), run)
         else:
             answer = task.question(table, **_said(request), **run.left)
         return draw_of(answer, by_class=task.by_class)

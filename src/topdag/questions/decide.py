@@ -132,7 +132,8 @@ def decide(request: Request, question: Question) -> Decision:
     chosen = _engine(request, question, known)
     is_search = chosen.engine is Engine.SEARCH and request.engine is None
     reason = form.reason if is_search else chosen.reason
-    climbs = by_lists and question in (Question.BEST, Question.LIST, Question.CLASSES)
+    is_begun = request.drawn is not None  # with the network of the table that it is a draw of
+    climbs = by_lists and not is_begun and question in (Question.BEST, Question.LIST, Question.CLASSES)
     return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
 
 

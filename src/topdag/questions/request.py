@@ -24,15 +24,16 @@ from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import compiled_for, scored_columns
+from topdag.scoring.task import Drawn, compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
     from topdag.questions.first_network import FirstNetwork
+    from topdag.search.costs import Cluster
     from topdag.search.precedence_lists import PlacedLists
-    from topdag.search.relaxation import Cluster, Known
+    from topdag.search.relaxation import Known
 
 MOST_SEEDS = 2**64
 SECONDS_FOR_A_LAST_LOOK = 0.25
@@ -71,7 +72,8 @@ def parted(options: Said) -> tuple[Limits, About]:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked, and of what: scores, or a table to be scored. It never changes."""
+    """What was asked, and of what: scores, or a table to be scored. It never changes. ``drawn``: who may have scored
+    the table together with others."""
 
     table: Table | None
     kind: ScoreKind | None
@@ -83,6 +85,7 @@ class Request:
     engine: Engine | None = None
     bound: OrderBound | None = None
     checkpoint: Path | None = None
+    drawn: Drawn | None = None
 
     @classmethod
     def about(
@@ -164,7 +167,8 @@ def scores_of(request: Request, run: Run, keep: Keep | None = None, form: Choice
     """The table scored, within a longer run; None when its time is up. ``form``: how, where that was decided."""
     table, kind, known = request.table, request.kind, request.constraints
     assert table is not None and kind is not None
-    return score_within(table, kind, run, max_parents=request.max_parents, keep=keep, constraints=known, form=form)
+    said: dict[str, Any] = dict(max_parents=request.max_parents, constraints=known, drawn=request.drawn)
+    return score_within(table, kind, run, keep=keep, form=form, **said)
 
 
 @dataclass

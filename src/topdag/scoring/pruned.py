@@ -82,9 +82,10 @@ def score_pruned(
         return _core.score_pruned(view, question, stop_when_dense, run.limits)
 
     by_layers = layers or n > MOST_WALKED
+    found = None if by_layers or task.drawn is None else task.drawn(task, question, run)
     if by_layers:
         found = in_layers()
-    else:
+    elif found is None:
         # Layers are counted here, all at once: where others count, sets are walked as long as memory allows.
         found = walked(stop_when_dense=layers is None and keep.k is None and task.elsewhere is None)
         if found is not None and found.is_dense:

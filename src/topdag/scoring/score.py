@@ -26,7 +26,7 @@ from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store
 from topdag.scoring.scores import Scores, cutoff_of
-from topdag.scoring.task import ScoringTask, compiled_for, scored_columns
+from topdag.scoring.task import Drawn, ScoringTask, compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
@@ -96,10 +96,12 @@ def score_within(
     listed: bool = False,
     form: Choice | None = None,
     elsewhere: CountedElsewhere | None = None,
+    drawn: Drawn | None = None,
 ) -> Scores | None:
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted; ``form``: how the table is
-    scored, where that was decided already; ``elsewhere``: who counts, if not this process."""
+    scored, where that was decided already; ``elsewhere``: who counts, if not this process; ``drawn``: who may have
+    scored this table together with others."""
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
     kind = kind_for(table, kind)
@@ -119,7 +121,13 @@ def score_within(
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
     task = ScoringTask(
-        table, columns, kind.unconstrained, max_parents, losses=losses_of(table, columns, kind), elsewhere=elsewhere
+        table,
+        columns,
+        kind.unconstrained,
+        max_parents,
+        losses=losses_of(table, columns, kind),
+        elsewhere=elsewhere,
+        drawn=drawn,
     )
     found = score_them(task, purpose, known, run)
     if found is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from topdag import _core
+    from topdag._util.run import Run
     from topdag.data.table import Table
     from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
     from topdag.knowledge.constraints import Constraints
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from topdag.scoring.probability_losses import ChildLosses
 
 TIES_GO_TOO = -1.0
+Drawn = Callable[["ScoringTask", "_core.PruningQuestion", "Run"], "_core.PrunedFamilies | None"]
+"""The families of a table that is a draw of another, where several draws are scored together."""
 NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 
@@ -36,7 +40,7 @@ class Pruning:
 class ScoringTask:
     """``max_parents``: None without a limit. ``rules``: by variable, what its parents satisfy; () where nothing is
     known. ``losses``: what parameter constraints cost families, by variable. ``elsewhere``: who counts long lists of
-    sets, if not this process."""
+    sets, if not this process; ``drawn``: who may have scored this table together with others."""
 
     table: Table
     columns: tuple[int, ...]
@@ -46,6 +50,7 @@ class ScoringTask:
     rules: tuple[FamilyRules, ...] = ()
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
     elsewhere: CountedElsewhere | None = None
+    drawn: Drawn | None = None
 
     def under(self, known: CompiledConstraints) -> ScoringTask:
         """The same, of the families that constraints allow."""
@@ -61,7 +66,8 @@ class ScoringTask:
 
     @property
     def arities(self) -> list[int]:
-        return [int(self.table.arities[v]) for v in self.columns]
+        arities: list[int] = self.table.arities[list(self.columns)].tolist()
+        return arities
 
     @property
     def most_parents(self) -> int:
@@ -71,7 +77,7 @@ class ScoringTask:
 
 def scored_columns(table: Table) -> tuple[int, ...]:
     """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
+    return tuple(v for v, arity in enumerate(table.arities.tolist()) if table.keep_constant or arity != 1)
 
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
