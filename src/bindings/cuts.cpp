@@ -2,6 +2,7 @@
 #include "binding.h"
 #include "bitset_arrays.h"
 #include "candidates.h"
+#include "cuts/cluster_ascent.h"
 #include "cuts/clusters.h"
 #include "cuts/cut_pool.h"
 #include "cuts/order_climbing.h"
@@ -135,6 +136,33 @@ std::pair<double, DoublesOut> bound_of(const PyCuts& cuts, const DoublesIn& cost
     return {result.bound, give(std::move(result.excess))};
 }
 
+std::pair<double, DoublesOut> costs_under(const ListedFamilies& families, const SetsIn& members, const Whole& ks,
+                                          const DoublesIn& costs, const Flags& allowed, const DoublesIn& multipliers,
+                                          int threads) {
+    require(costs.shape(0) == families.size() && allowed.shape(0) == families.size(), "sizes differ");
+    const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
+    require(multipliers.shape(0) == clusters.size(), "sizes differ");
+    nb::gil_scoped_release released;
+    ReducedCosts result =
+        cluster_costs(families, clusters, span_of(costs), span_of(allowed), span_of(multipliers), threads);
+    nb::gil_scoped_acquire acquired;
+    return {result.bound, give(std::move(result.excess))};
+}
+
+std::pair<DoublesOut, DoublesOut> ascended(const ListedFamilies& families, const SetsIn& members, const Whole& ks,
+                                           const DoublesIn& excess, const Flags& looked_at,
+                                           const DoublesIn& multipliers, double temperature, int sweeps) {
+    require(excess.shape(0) == families.size() && looked_at.shape(0) == families.size(), "sizes differ");
+    require(temperature > 0, "temperature");
+    const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
+    require(multipliers.shape(0) == clusters.size(), "sizes differ");
+    nb::gil_scoped_release released;
+    Ascended result = ascend(families, clusters, span_of(excess), span_of(looked_at), span_of(multipliers),
+                             {temperature, sweeps});
+    nb::gil_scoped_acquire acquired;
+    return {give(std::move(result.multipliers)), give(std::move(result.weights))};
+}
+
 std::size_t add_halves(PyCuts& cuts, const DoublesIn& weights, std::size_t most_cuts, double least_violation) {
     require(weights.shape(0) == cuts.families.size(), "sizes differ");
     nb::gil_scoped_release released;
@@ -198,6 +226,10 @@ void bind_relaxation(nb::module_& m) {
             "offsets"_a, "parents"_a)
         .def("separate", &separate, "weights"_a, "most_k"_a, "most_cuts"_a, "least_violation"_a, "most_steps"_a,
              "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
+        .def("costs_under", &costs_under, "members"_a, "ks"_a, "costs"_a, "allowed"_a, "multipliers"_a, "threads"_a,
+             "The bound of these multipliers of clusters on networks of allowed families, and each family's excess.")
+        .def("ascend", &ascended, "members"_a, "ks"_a, "excess"_a, "looked_at"_a, "multipliers"_a, "temperature"_a,
+             "sweeps"_a, "Better multipliers of clusters, and weights of the families looked at.")
         .def(
             "propagate",
             [](const ListedFamilies& families, FlagsInOut allowed) {

@@ -18,13 +18,13 @@ from topdag._util.run import Run
 from topdag.search.branch_and_cut import prove_best
 from topdag.search.checkpoints import Checkpoint, State
 from topdag.search.components import Component, parts_of
-from topdag.search.costs import Families
+from topdag.search.costs import Cluster, Families
 from topdag.search.cycles import branch_on_cycles
 from topdag.search.engines import ON_LISTS, SHARE_OF_MEMORY, Engine, OrderBound
 from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
 from topdag.search.order_search import OrderOutcome, cluster_bound, pattern_bound, search_orders
-from topdag.search.relaxation import FEWEST_CLIMBS, Cluster, Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.search.relaxation import FEWEST_CLIMBS, Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore, Store
 
 FIRST_SETS = 20_000
