@@ -2,6 +2,7 @@
 #include "binding.h"
 #include "bitset_arrays.h"
 #include "candidates.h"
+#include "cuts/cluster_ascent.h"
 #include "cuts/clusters.h"
 #include "cuts/cut_pool.h"
 #include "cuts/order_climbing.h"
@@ -95,6 +96,20 @@ struct PyCuts {
         : kept(std::move(owner)), families(nb::cast<const ListedFamilies&>(kept)), pool(families) {}
 };
 
+// Some of the cuts of a pool, to have them back later, with the families they are for kept alive.
+struct PyCutList {
+    nb::object families;
+    SharedCuts cuts;
+};
+
+PyCutList listed_cuts(const PyCuts& cuts, const Flags& kept) {
+    require(kept.shape(0) == cuts.pool.size(), "sizes differ");
+    PyCutList listed{cuts.kept, {}};
+    for (std::size_t c = 0; c < cuts.pool.size(); ++c)
+        if (kept.data()[c]) listed.cuts.push_back(cuts.pool.cuts()[c]);
+    return listed;
+}
+
 // Entries of cuts from `first` on, for families marked and for the further family of each variable.
 std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts& cuts, std::size_t first, const Flags& marks) {
     require(marks.shape(0) == cuts.families.size() + static_cast<std::size_t>(cuts.families.n_variables()),
@@ -119,6 +134,33 @@ std::pair<double, DoublesOut> bound_of(const PyCuts& cuts, const DoublesIn& cost
     require(multipliers.shape(0) == cuts.pool.size(), "sizes differ");
     ReducedCosts result = cuts.pool.reduced_costs(span_of(costs), span_of(allowed), span_of(multipliers));
     return {result.bound, give(std::move(result.excess))};
+}
+
+std::pair<double, DoublesOut> costs_under(const ListedFamilies& families, const SetsIn& members, const Whole& ks,
+                                          const DoublesIn& costs, const Flags& allowed, const DoublesIn& multipliers,
+                                          int threads) {
+    require(costs.shape(0) == families.size() && allowed.shape(0) == families.size(), "sizes differ");
+    const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
+    require(multipliers.shape(0) == clusters.size(), "sizes differ");
+    nb::gil_scoped_release released;
+    ReducedCosts result =
+        cluster_costs(families, clusters, span_of(costs), span_of(allowed), span_of(multipliers), threads);
+    nb::gil_scoped_acquire acquired;
+    return {result.bound, give(std::move(result.excess))};
+}
+
+std::pair<DoublesOut, DoublesOut> ascended(const ListedFamilies& families, const SetsIn& members, const Whole& ks,
+                                           const DoublesIn& excess, const Flags& looked_at,
+                                           const DoublesIn& multipliers, double temperature, int sweeps) {
+    require(excess.shape(0) == families.size() && looked_at.shape(0) == families.size(), "sizes differ");
+    require(temperature > 0, "temperature");
+    const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
+    require(multipliers.shape(0) == clusters.size(), "sizes differ");
+    nb::gil_scoped_release released;
+    Ascended result = ascend(families, clusters, span_of(excess), span_of(looked_at), span_of(multipliers),
+                             {temperature, sweeps});
+    nb::gil_scoped_acquire acquired;
+    return {give(std::move(result.multipliers)), give(std::move(result.weights))};
 }
 
 std::size_t add_halves(PyCuts& cuts, const DoublesIn& weights, std::size_t most_cuts, double least_violation) {
@@ -184,6 +226,10 @@ void bind_relaxation(nb::module_& m) {
             "offsets"_a, "parents"_a)
         .def("separate", &separate, "weights"_a, "most_k"_a, "most_cuts"_a, "least_violation"_a, "most_steps"_a,
              "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
+        .def("costs_under", &costs_under, "members"_a, "ks"_a, "costs"_a, "allowed"_a, "multipliers"_a, "threads"_a,
+             "The bound of these multipliers of clusters on networks of allowed families, and each family's excess.")
+        .def("ascend", &ascended, "members"_a, "ks"_a, "excess"_a, "looked_at"_a, "multipliers"_a, "temperature"_a,
+             "sweeps"_a, "Better multipliers of clusters, and weights of the families looked at.")
         .def(
             "propagate",
             [](const ListedFamilies& families, FlagsInOut allowed) {
@@ -191,6 +237,9 @@ void bind_relaxation(nb::module_& m) {
                 return propagate_orders(families, span_of(allowed));
             },
             "allowed"_a, "Forbids, in place, families at odds with orders that all others force; False: no network.");
+    nb::class_<PyCutList>(m, "CutList", "Some cuts of a linear program, to have them back later.")
+        .def("__len__", [](const PyCutList& listed) { return listed.cuts.size(); });
+    m.def("bytes_of_cuts", [] { return PooledCut::bytes_held.load(); }, "What all cuts that there are take.");
     nb::class_<PyCuts>(m, "Cuts", "Cuts of a linear program over families.")
         .def(nb::init<nb::object>(), "families"_a)
         .def("__len__", [](const PyCuts& cuts) { return cuts.pool.size(); })
@@ -221,6 +270,14 @@ void bind_relaxation(nb::module_& m) {
                 cuts.pool.keep(span_of(kept));
             },
             "kept"_a)
+        .def("listed", &listed_cuts, "kept"_a)
+        .def(
+            "replace",
+            [](PyCuts& cuts, const PyCutList& listed) {
+                require(listed.families.is(cuts.kept), "cuts of other families");
+                cuts.pool.replace(listed.cuts);
+            },
+            "listed"_a, "Has these instead of all it had.")
         .def("entries", &entries, "first"_a, "marks"_a, "Cut, family and coefficient, for marked families.")
         .def("bound", &bound_of, "costs"_a, "allowed"_a, "multipliers"_a,
              "The bound of these multipliers on networks of allowed families, and each family's excess over it.");

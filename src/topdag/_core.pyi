@@ -484,10 +484,26 @@ class ClusterFamilies:
         Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
         """
 
+    def costs_under(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers of clusters on networks of allowed families, and each family's excess.
+        """
+
+    def ascend(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], looked_at: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, sweeps: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Better multipliers of clusters, and weights of the families looked at."""
+
     def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Forbids, in place, families at odds with orders that all others force; False: no network.
         """
+
+class CutList:
+    """Some cuts of a linear program, to have them back later."""
+
+    def __len__(self) -> int: ...
+
+def bytes_of_cuts() -> int:
+    """What all cuts that there are take."""
 
 class Cuts:
     """Cuts of a linear program over families."""
@@ -520,6 +536,11 @@ class Cuts:
         """
 
     def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def listed(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> CutList: ...
+
+    def replace(self, listed: CutList) -> None:
+        """Has these instead of all it had."""
 
     def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Cut, family and coefficient, for marked families."""

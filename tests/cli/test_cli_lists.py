@@ -403,3 +403,17 @@ def test_proof_of_a_single_best(asia: Path) -> None:
     unknown = td.k_best_networks(td.score(asia, td.BDeu()), 1, time_limit=0)
     object.__setattr__(unknown, "floor", math.inf)
     assert "before anything was known" in proof_in_words(unknown, Wanted("A list", most=1))
+
+
+def test_a_checkpoint_is_left_and_taken_up(topdag: Topdag, tmp_path: Path) -> None:
+    table, state = tmp_path / "wide.csv", tmp_path / "state"
+    drawn = td.random_network(32, seed=1).sample(60, seed=1)
+    lines = [drawn.names, *(row for row, many in drawn.rows() for _ in range(many))]
+    table.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    asked = ("list", str(table), "-k", "3", "--score", "bic", "--max-parents", "1", "--json")
+    first = topdag(*asked, "--checkpoint", str(state))
+    assert first.code == 0 and state.read_bytes().startswith(b"topdag-checkpoint")
+    again = topdag(*asked, "--checkpoint", str(state))
+    assert again.out.count("\n") == first.out.count("\n") and '"resumed": 1' in again.out
+    other = topdag("within", str(table), "--score", "bic", "--max-parents", "1", "--checkpoint", str(state))
+    assert "belongs to another question" in other.err

@@ -198,7 +198,7 @@ def costly_path(n: int = 8) -> td.types.Scores:
 def test_a_list_that_is_stopped_has_the_best_network(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = costly_path()
     best = td.best_network(scores)
-    monkeypatch.setattr(PartitionSearch, "go", lambda search: setattr(search, "limit", Stop.TIME_LIMIT))
+    monkeypatch.setattr(PartitionSearch, "go", lambda search, _: setattr(search, "limit", Stop.TIME_LIMIT))
     for found in (td.k_best_networks(scores, 5), td.networks_within(scores, 20), td.k_best_classes(scores, 5)):
         assert found.proof.status is Status.STOPPED and found.proof.limit == "time_limit"
         assert len(found) == 1 and found.scores[0] == pytest.approx(best.score, abs=1e-6)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -120,6 +122,44 @@ def test_any_multipliers_give_a_valid_bound(lists: FamilyLists, data: st.DataObj
             assert (family_bounds[used] <= cost).all()
 
 
+@given(strategies.tied_lists(variables=(1, 4)), st.data())
+def test_costs_under_multipliers_of_clusters_are_those_of_the_pool(lists: FamilyLists, data: st.DataObject) -> None:
+    """To the last bit, with more than 64 clusters of a kind too."""
+    families = Families.of_store(store_of(lists))
+    clusters = data.draw(st.lists(st.sampled_from(all_clusters(families.n)), max_size=6)) * data.draw(
+        st.sampled_from([1, 30])
+    )
+    drawn = st.lists(st.floats(0, 5), min_size=len(clusters), max_size=len(clusters))
+    allowed = np.array(data.draw(st.lists(st.booleans(), min_size=families.size, max_size=families.size)))
+    cuts = cuts_of(families, clusters)
+    multipliers = families.on_grid(np.array(data.draw(drawn)), cuts.limits())
+    sets = np.array([members for members, _ in clusters], dtype=np.uint64)
+    ks = np.array([k for _, k in clusters], dtype=np.int64)
+    bound, excess = families.core.costs_under(sets, ks, families.costs, allowed.view(np.uint8), multipliers, 2)
+    pool_bound, family_bounds = families.bound(allowed, cuts, multipliers)
+    assert bound == pool_bound
+    if bound < math.inf:
+        assert (bound + excess == family_bounds).all()
+
+
+@given(strategies.tied_lists(variables=(2, 4)), st.floats(0.1, 5.0))
+def test_an_ascent_raises_the_smooth_bound(lists: FamilyLists, temperature: float) -> None:
+    families = Families.of_store(store_of(lists))
+    clusters = all_clusters(families.n)
+    sets = np.array([members for members, _ in clusters], dtype=np.uint64)
+    ks = np.array([k for _, k in clusters], dtype=np.int64)
+    every, multipliers = np.ones(families.size, dtype=np.uint8), np.zeros(len(clusters))
+    smooth_bounds = []
+    for _ in range(4):
+        bound, excess = families.core.costs_under(sets, ks, families.costs, every, multipliers, 1)
+        counts = np.add.reduceat(np.exp(-excess / temperature), families.offsets[:-1])
+        smooth_bounds.append(bound - temperature * np.log(counts).sum())
+        multipliers, weights = families.core.ascend(sets, ks, excess, every, multipliers, temperature, 1)
+        assert (multipliers >= 0).all()
+        assert np.add.reduceat(weights, families.offsets[:-1]) == pytest.approx(np.ones(families.n))
+    assert all(b >= a - 1e-6 * (1 + abs(a)) for a, b in pairwise(smooth_bounds))
+
+
 def check_relaxation(store: ListStore, found: Relaxation, epsilon: float) -> None:
     every = costs_of_networks(store)
     families = Families.of_store(store)
@@ -141,11 +181,13 @@ def check_relaxation(store: ListStore, found: Relaxation, epsilon: float) -> Non
     assert families.bound(kept, cuts_of(families, found.clusters), found.multipliers)[0] >= found.bound
 
 
+@pytest.mark.parametrize("long_list", [relaxation.LONG_LIST, 0])
 @settings(max_examples=50, deadline=None)
 @given(strategies.tied_lists(variables=(1, 4)), st.sampled_from([0.0, 1.0, 2.5]))
-def test_the_root_never_says_too_much(lists: FamilyLists, epsilon: float) -> None:
+def test_the_root_never_says_too_much(long_list: int, lists: FamilyLists, epsilon: float) -> None:
     store = store_of(lists)
-    check_relaxation(store, solve_root(store, Run(), epsilon=epsilon), epsilon)
+    with patch.object(relaxation, "LONG_LIST", long_list):
+        check_relaxation(store, solve_root(store, Run(), epsilon=epsilon), epsilon)
 
 
 @settings(max_examples=25, deadline=None)
@@ -156,8 +198,10 @@ def test_the_root_of_a_table(table: td.Table, epsilon: float) -> None:
     check_relaxation(store, solve_root(store, Run(), epsilon=epsilon), epsilon)
 
 
-def test_bounds_of_families_that_others_were_left_out_for() -> None:
+@pytest.mark.parametrize("long_list", [relaxation.LONG_LIST, 0])
+def test_bounds_of_families_that_others_were_left_out_for(long_list: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network with left out families costs more than the threshold, and may cost less than a bound without them."""
+    monkeypatch.setattr(relaxation, "LONG_LIST", long_list)
     for seed in range(150):
         rng = np.random.default_rng(seed)
         families = families_with_cycles(rng, 4, parts=1, levels=int(rng.choice([3, 12, 40])))

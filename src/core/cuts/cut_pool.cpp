@@ -19,8 +19,8 @@ int Cut::limit() const {
 }
 
 void CutPool::add(Cut cut) {
-    rows_.push_back(cut.local ? local_row(*cut.local) : row_of_sums(cut));
-    cuts_.push_back(std::move(cut));
+    std::vector<Entry> row = cut.local ? local_row(*cut.local) : row_of_sums(cut);
+    cuts_.push_back(std::make_shared<const PooledCut>(std::move(cut), std::move(row)));
 }
 
 std::vector<Entry> CutPool::local_row(const LocalCut& cut) const {
@@ -74,19 +74,14 @@ void CutPool::add_clause(std::span<const std::uint8_t> marks) {
     for (std::int32_t i = 0; i < further(0); ++i)
         if (marks[static_cast<std::size_t>(i)]) row.push_back({i, 1});
     for (int v = 0; v < families_.n_variables(); ++v) row.push_back({further(v), 1});
-    cuts_.push_back({});
-    rows_.push_back(std::move(row));
+    cuts_.push_back(std::make_shared<const PooledCut>(Cut{}, std::move(row)));
 }
 
 void CutPool::keep(std::span<const std::uint8_t> kept) {
     std::size_t end = 0;
     for (std::size_t c = 0; c < cuts_.size(); ++c)
-        if (kept[c]) {
-            std::swap(cuts_[end], cuts_[c]);
-            std::swap(rows_[end++], rows_[c]);
-        }
+        if (kept[c]) std::swap(cuts_[end++], cuts_[c]);
     cuts_.resize(end);
-    rows_.resize(end);
 }
 
 ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
@@ -96,8 +91,8 @@ ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<con
     result.excess.resize(costs.size() + families_.n_variables());  // the further families are of no interest
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
         if (multipliers[c] <= 0) continue;
-        bound += cuts_[c].limit() * multipliers[c];
-        for (const Entry& entry : rows_[c]) result.excess[entry.family] -= entry.coefficient * multipliers[c];
+        bound += cut(c).limit() * multipliers[c];
+        for (const Entry& entry : row(c)) result.excess[entry.family] -= entry.coefficient * multipliers[c];
     }
     result.excess.resize(costs.size());
     for (int v = 0; v < families_.n_variables(); ++v) {

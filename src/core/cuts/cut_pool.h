@@ -1,9 +1,12 @@
 // cut_pool.h: the cuts of a linear program over families, and the bound that any multipliers of them give.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cuts/clusters.h"
@@ -33,6 +36,23 @@ struct Entry {
     std::int32_t coefficient;
 };
 
+// A cut and its coefficients, which never change: pools share it.
+struct PooledCut {
+    const Cut cut;
+    const std::vector<Entry> row;
+
+    PooledCut(Cut its_cut, std::vector<Entry> its_row) : cut(std::move(its_cut)), row(std::move(its_row)) { bytes_held += bytes(); }
+    ~PooledCut() { bytes_held -= bytes(); }
+    PooledCut(const PooledCut&) = delete;
+    PooledCut& operator=(const PooledCut&) = delete;
+
+    std::int64_t bytes() const { return static_cast<std::int64_t>(sizeof(PooledCut) + row.size() * sizeof(Entry)); }
+
+    static inline std::atomic<std::int64_t> bytes_held{0};  // by all there are
+};
+
+using SharedCuts = std::vector<std::shared_ptr<const PooledCut>>;
+
 struct ReducedCosts {
     double bound;                // no network of these families costs less
     std::vector<double> excess;  // no network with the family costs less than bound + excess
@@ -52,8 +72,11 @@ public:
     void add_clause(std::span<const std::uint8_t> marks);
     void keep(std::span<const std::uint8_t> kept);
     std::size_t size() const { return cuts_.size(); }
-    const Cut& cut(std::size_t c) const { return cuts_[c]; }
-    const std::vector<Entry>& row(std::size_t c) const { return rows_[c]; }
+    const Cut& cut(std::size_t c) const { return cuts_[c]->cut; }
+    const std::vector<Entry>& row(std::size_t c) const { return cuts_[c]->row; }
+    const SharedCuts& cuts() const { return cuts_; }
+    // Instead of all it has; they are of the same families.
+    void replace(SharedCuts cuts) { cuts_ = std::move(cuts); }
     const ListedFamilies& families() const { return families_; }
 
     // The Lagrangean bound of any multipliers >= 0: limits times multipliers, plus for each variable its cheapest
@@ -74,8 +97,7 @@ private:
     std::int32_t further(int v) const { return static_cast<std::int32_t>(families_.size()) + v; }
 
     const ListedFamilies& families_;
-    std::vector<Cut> cuts_;
-    std::vector<std::vector<Entry>> rows_;
+    SharedCuts cuts_;
     // While a row is made: members of a cluster, and by family how many clusters and variables count it.
     std::vector<char> is_member_;
     std::vector<std::int32_t> sums_;

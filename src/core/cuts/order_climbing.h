@@ -31,8 +31,8 @@ CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates);
 template <class Set>
 OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vector<int> order, Limits& limits);
 
-// The best of several climbs: each starts at the best order so far with a few variables moved at random, every tenth at
-// a random order. The same seed gives the same network, whenever no limit is reached.
+// The best of several climbs: each starts where another ended, with a few variables swapped at random. One that ends a
+// little higher is gone on from, too, at first. The same seed gives the same network, whenever no limit is reached.
 template <class Set>
 OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits);
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <queue>
 
+#include "base/draws.h"
 #include "base/infinity.h"
 #include "base/parallel.h"
 #include "lattice/lattice.h"
@@ -25,6 +26,7 @@ constexpr double share_worth_repeating = 0.25;  // of the families deleted: then
 constexpr double few_networks = 32.0;           // are always listed one by one
 constexpr double steps_per_network = 1000.0;    // a network is counted in the time that a sweep takes for so many steps
 constexpr double close = 2.0;                   // to the best: a network from which it pays to climb
+constexpr std::size_t orders_drawn = 16;        // at the root, to climb from
 // Steps between sets count for nothing, but for their sum, when they weigh less than this share of the least network
 // that is looked for.
 constexpr double share_left_out = 1e-8;
@@ -37,7 +39,8 @@ double bytes_for_one_part(int n) { return SparseSums::bytes_of_sets(n, most_sets
 
 // Lists of families that parts are cut from, and the bytes of all that are held.
 struct Whole {
-    Whole(AllowedFamilies from, double& held) : families(std::move(from)), bytes(bytes_of(families)), all_bytes(held) {
+    Whole(AllowedFamilies from, bool with_few_sets, double& held)
+        : families(std::move(from)), has_few_sets(with_few_sets), bytes(bytes_of(families)), all_bytes(held) {
         all_bytes += bytes;
     }
     Whole(const Whole&) = delete;
@@ -50,6 +53,7 @@ struct Whole {
     }
 
     AllowedFamilies families;
+    bool has_few_sets;  // its bounds came from sparse sums
     double bytes;
     double& all_bytes;
 };
@@ -85,13 +89,10 @@ BigArray potential_of(const Lattice& lattice, const std::vector<const double*>& 
 
 // What bounds of parts are worked out with: by all threads for one part, or by one for a part of its own, beside others.
 struct Desk {
-    Desk(OrderSums& sums, int n_threads, double of_memory)
-        : bounds(sums, n_threads), threads(n_threads), share(of_memory) {}
+    Desk(OrderSums& sums, int threads) : bounds(sums, threads) {}
 
     SharedBounds bounds;
-    int threads;                         // they share sums over all sets; one follows sums over few
     std::unique_ptr<SparseSums> sparse;  // from the root on
-    double share;                        // of the memory for sparse sums
     bool is_sparse = false;              // the last bounds were
 };
 
@@ -119,6 +120,7 @@ private:
         Fate fate;
         double bound;
         AllowedFamilies families;
+        bool has_few_sets;
     };
 
     // Before anything else is known: the network without parents; every variable its best family, every order the most
@@ -161,7 +163,7 @@ private:
         }
         sums_ = std::make_unique<OrderSums>(n_, potential_of(lattice, weight_.tables(), limits_), weight_.tables(),
                                             scores_.precedence(), limits_.threads);
-        alone_ = std::make_unique<Desk>(*sums_, limits_.threads, 1.0);
+        alone_ = std::make_unique<Desk>(*sums_, limits_.threads);
         const BestNetwork best = lattice.read_back(0.0);
         found_.count(best.score, best.parents);
         if (question_.most > 1) count_neighbours(lattice, best, log_most_weight_, found_, limits_);
@@ -179,7 +181,7 @@ private:
 
     void search() {
         limits_.begin(Phase::searching, 0);
-        settle(take(std::move(root_), open_bound_, *alone_, true));
+        settle(take(std::move(root_), open_bound_, *alone_, 0.0, true));
         while (!limits_.reached() && !memory_hit_ && !open_.empty() && open_.top().bound >= found_.threshold()) {
             limits_.best.store(found_.best());
             limits_.bound.store(std::max(found_.best(), open_.top().bound));
@@ -197,8 +199,9 @@ private:
     }
 
     // Some of the parts with the highest bounds, side by side, twice as many as there are threads; one after another, with
-    // all threads for each, those that are too large for that. What is found by one may rule out others, but in whatever
-    // order, none is left out that could hold a network of the list.
+    // all threads for each, those that are too large for that. Parts of a whole that was too large mostly are so too: they
+    // are given up as soon as all threads would be done. What is found by one may rule out others, but in whatever order,
+    // none is left out that could hold a network of the list.
     void take_most_promising() {
         std::vector<Part> parts;
         const std::size_t at_once = limits_.threads == 1 ? 1 : 2 * desks_.size();
@@ -207,14 +210,15 @@ private:
             open_.pop();
         }
         std::vector<Taken> taken;
-        for (const Part& part : parts) taken.push_back({Fate::unfinished, part.bound, {}});
+        for (const Part& part : parts) taken.push_back({Fate::unfinished, part.bound, {}, false});
         const bool is_alone = parts.size() == 1;
         parallel_for(parts.size(), limits_, [&](std::size_t i, int worker) {
-            taken[i] = take(families_of(parts[i]), parts[i].bound, is_alone ? *alone_ : *desks_[worker], false);
+            const double most = is_alone || !parts[i].whole->has_few_sets ? 1.0 / limits_.threads : desk_share_;
+            taken[i] = take(families_of(parts[i]), parts[i].bound, is_alone ? *alone_ : *desks_[worker], most);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) {
             if (taken[i].fate == Fate::too_large)
-                taken[i] = take(families_of(parts[i]), taken[i].bound, *alone_, false);
+                taken[i] = take(families_of(parts[i]), taken[i].bound, *alone_, 0.0);
             settle(std::move(taken[i]));
         }
     }
@@ -225,22 +229,24 @@ private:
         return families;
     }
 
-    // Deletes families until that does not pay any more; then lists the networks, or leaves the part to be split.
-    Taken take(AllowedFamilies families, double bound, Desk& desk, bool is_root) {
-        if (bound < found_.threshold()) return {Fate::done, bound, {}};  // by what others found meanwhile
+    // Deletes families until that does not pay any more; then lists the networks, or leaves the part to be split. Sparse
+    // sums may take this share of what they may take at most; 0: they are not tried.
+    Taken take(AllowedFamilies families, double bound, Desk& desk, double share, bool is_root = false) {
+        if (bound < found_.threshold()) return {Fate::done, bound, {}, false};  // by what others found meanwhile
         ++parts_;
         for (bool is_first = true;; is_first = false) {
-            const Outcome outcome = bound_all(families, bound, desk);
-            if (outcome == Outcome::stopped) return {Fate::unfinished, bound, {}};
-            if (outcome == Outcome::too_large) return {Fate::too_large, bound, {}};
-            if (outcome == Outcome::hopeless) return {Fate::done, bound, {}};
-            if (is_first) improve_from(families, desk, is_root);
+            const Outcome outcome = bound_all(families, bound, desk, share);
+            if (outcome == Outcome::stopped) return {Fate::unfinished, bound, {}, false};
+            if (outcome == Outcome::too_large) return {Fate::too_large, bound, {}, false};
+            if (outcome == Outcome::hopeless) return {Fate::done, bound, {}, false};
+            if (is_first) improve_from(families, desk);
+            if (is_first && is_root) improve_from_drawn_orders(families);
             if (is_root && question_.most > 1) count_around(families, found_, limits_);
             const double deleted = delete_hopeless(families);
-            if (deleted == 1.0) return {Fate::done, bound, {}};
+            if (deleted == 1.0) return {Fate::done, bound, {}, false};
             if (n_networks(families) <= most_listed(desk))
-                return {list_all(families) ? Fate::done : Fate::unfinished, bound, {}};
-            if (deleted < share_worth_repeating) return {Fate::split, bound, std::move(families)};
+                return {list_all(families) ? Fate::done : Fate::unfinished, bound, {}, false};
+            if (deleted < share_worth_repeating) return {Fate::split, bound, std::move(families), desk.is_sparse};
         }
     }
 
@@ -248,27 +254,27 @@ private:
         if (taken.fate == Fate::unfinished) unfinished_ = std::max(unfinished_, taken.bound);
         if (taken.fate != Fate::split) return;
         if (!alone_->sparse) prepare_sparse_sums();
-        split(std::move(taken.families), taken.bound);
+        split(std::move(taken.families), taken.bound, taken.has_few_sets);
     }
 
     void prepare_sparse_sums() {
         const auto known = std::make_shared<const KnownSets>(known_sets(*sums_, limits_));
         alone_->sparse = std::make_unique<SparseSums>(*sums_, known);
         const double least = 1.0 / limits_.threads, most = 0.5 * question_.most_bytes / bytes_for_one_part(n_);
-        const double share = std::clamp(least * most, least, 1.0);
-        desk_bytes_ = (limits_.threads * share - 1.0) * bytes_for_one_part(n_);
+        desk_share_ = std::clamp(least * most, least, 1.0);
+        desk_bytes_ = (limits_.threads * desk_share_ - 1.0) * bytes_for_one_part(n_);
         for (int i = 0; i < limits_.threads; ++i) {
-            desks_.push_back(std::make_unique<Desk>(*sums_, 1, share));
+            desks_.push_back(std::make_unique<Desk>(*sums_, 1));
             desks_.back()->sparse = std::make_unique<SparseSums>(*sums_, known);
         }
     }
 
     // Bounds of the part and of all its families, by sums over few sets if possible.
-    Outcome bound_all(AllowedFamilies& families, double& bound, Desk& desk) {
+    Outcome bound_all(AllowedFamilies& families, double& bound, Desk& desk, double share) {
         ++sweeps_;
         const double least = share_left_out * std::exp(found_.threshold() - sums_->scale());
-        const auto most_sets = static_cast<std::size_t>(desk.share * static_cast<double>(most_sets_of(n_)) / desk.threads);
-        desk.is_sparse = desk.sparse && desk.bounds.tabulate(families, desk.share, limits_) &&
+        const auto most_sets = static_cast<std::size_t>(share * static_cast<double>(most_sets_of(n_)));
+        desk.is_sparse = share > 0.0 && desk.bounds.tabulate(families, share, limits_) &&
                          desk.sparse->sum(desk.bounds.tables(), least, most_sets, limits_);
         if (limits_.stop.load()) return Outcome::stopped;
         if (desk.is_sparse) return bound_sparsely(families, bound, desk);
@@ -293,15 +299,31 @@ private:
         return limits_.stop.load() ? Outcome::stopped : Outcome::bounded;
     }
 
-    void improve_from(const AllowedFamilies& families, const Desk& desk, bool thoroughly) {
+    void improve_from(const AllowedFamilies& families, const Desk& desk) {
+        improve_along(families, [&](VarSet placed) {
+            return desk.is_sparse ? desk.sparse->likely_last(placed) : sums_->likely_last(placed);
+        });
+    }
+
+    // From orders drawn by their weight: a good network at the root makes every part smaller.
+    void improve_from_drawn_orders(const AllowedFamilies& families) {
+        parallel_for(orders_drawn, limits_, [&](std::size_t order, int) {
+            improve_along(families, [&](VarSet placed) {
+                return sums_->drawn_last(placed, drawn(0, order, size_of(placed)));
+            });
+        });
+    }
+
+    // `last_of`: which variable comes last of a set in the order.
+    template <class LastOf>
+    void improve_along(const AllowedFamilies& families, LastOf&& last_of) {
         std::vector<int> order;
-        for (VarSet placed = all_of(n_); placed != 0; placed &= ~only(order.back()))
-            order.push_back(desk.is_sparse ? desk.sparse->likely_last(placed) : sums_->likely_last(placed));
+        for (VarSet placed = all_of(n_); placed != 0; placed &= ~only(order.back())) order.push_back(last_of(placed));
         std::reverse(order.begin(), order.end());
         const std::optional<FamilyChoice> choice = best_along(order, families);
         if (!choice) return;
         const double value = count_choice(*choice, found_);
-        if (thoroughly || value >= found_.best() - close) climb(*choice, value, families, found_, limits_);
+        if (value >= found_.best() - close) climb(*choice, value, families, found_, limits_);
     }
 
     // The share of the families that went; 1 when a variable has none left.
@@ -346,8 +368,8 @@ private:
     }
 
     // By the variable whose families share the fewest orders: a part for each of them.
-    void split(AllowedFamilies families, double bound) {
-        const auto whole = std::make_shared<const Whole>(std::move(families), whole_bytes_);
+    void split(AllowedFamilies families, double bound, bool has_few_sets) {
+        const auto whole = std::make_shared<const Whole>(std::move(families), has_few_sets, whole_bytes_);
         std::size_t chosen = 0;
         double least = infinity;
         for (std::size_t x = 0; x < whole->families.size(); ++x) {
@@ -387,6 +409,7 @@ private:
     std::unique_ptr<Desk> alone_;
     std::vector<std::unique_ptr<Desk>> desks_;  // by thread, from the root on
     AllowedFamilies root_;
+    double desk_share_ = 1.0;   // of what sparse sums may take at most, that each desk may take
     double desk_bytes_ = 0.0;   // of the desks, beyond what is taken in any case
     double whole_bytes_ = 0.0;  // before the parts, which count it down
     std::priority_queue<Part, std::vector<Part>, LessPromising> open_;

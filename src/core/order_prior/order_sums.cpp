@@ -158,14 +158,20 @@ int OrderSums::likely_last(VarSet placed) const {
     double most = -1.0;
     for (VarSet rest = placed; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
-        const VarSet before = placed & ~only(x);
-        const double share = forward_[before] * steps_[x][without_bit(before, x)];
-        if (share > most) {
-            most = share;
+        const double weight = weight_of_last(x, placed);
+        if (weight > most) {
+            most = weight;
             likely = x;
         }
     }
     return likely;
+}
+
+int OrderSums::drawn_last(VarSet placed, double number) const {
+    double left = number * forward_[placed];
+    for (VarSet rest = placed; rest != 0; rest &= rest - 1)
+        if ((left -= weight_of_last(first_of(rest), placed)) < 0.0) return first_of(rest);
+    return likely_last(placed);  // by rounding
 }
 
 }  // namespace topdag

@@ -49,6 +49,8 @@ public:
     bool can_follow(int x, VarSet placed) const { return precedence_.can_follow(x, placed); }
     // The variable that comes last in most of the orders of a set, by weight. Needs R.
     int likely_last(VarSet placed) const;
+    // One that comes last in orders of a set, each as often as its share of their weight, by a number from [0, 1).
+    int drawn_last(VarSet placed, double number) const;
 
     int n_variables() const { return n_; }
     static double bytes(int n, int threads) {
@@ -56,6 +58,11 @@ public:
     }
 
 private:
+    // What the orders of a set weigh in which x comes last.
+    double weight_of_last(int x, VarSet placed) const {
+        return forward_[placed & ~only(x)] * steps_[x][without_bit(placed & ~only(x), x)];
+    }
+
     int n_;
     BigArray potential_, forward_, backward_;
     std::vector<const double*> order_weights_;

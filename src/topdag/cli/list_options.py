@@ -45,6 +45,13 @@ def add_listing(parser: ArgumentParser) -> None:
     parser.add_argument("--classes", action="store_true", help="list equivalence classes instead of networks")
     stopped = "stop after S seconds, reading and scoring included; the list is then complete above a floor"
     add_asked(parser, in_time=stopped)
+    group = parser.add_argument_group("search")
+    group.add_argument(
+        "--checkpoint",
+        metavar="STATE",
+        help="a file in which a list by partition, as of more than 30 variables, leaves how it stands every few "
+        "seconds, and from which it goes on",
+    )
     group = parser.add_argument_group("output")
     group.add_argument("--show", type=whole(0), metavar="N", help="rows of the table to print; default 20")
     add_output(group, f"{' or '.join(LIST_SUFFIXES)} (the whole list as JSON lines)")

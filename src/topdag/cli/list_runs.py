@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from topdag._core import Listed
@@ -13,7 +14,7 @@ from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
 from topdag.cli.list_text import count_text, list_text, nouns
-from topdag.cli.options import is_score_file, kind_from, prior_from, request_from, running
+from topdag.cli.options import is_score_file, kind_from, prior_from, request_from, running, writable
 from topdag.cli.output import about_table
 from topdag.cli.streams import printing, say
 from topdag.cli.targets import target
@@ -66,7 +67,8 @@ def _asked(args: Namespace, wanted: Wanted, run: Run) -> Request:
             f"--classes: {kind_from(args)} does not give all networks of a class one score; "
             "bdeu, bic, aic, qnml, bge and gaussian-bic do"
         )
-    request = request_from(args)
+    checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
+    request = replace(request_from(args), checkpoint=checkpoint)
     if request.scores is not None:
         _require_enough(request.scores, args, wanted)
     run.timed("reading", 0.0)

@@ -67,12 +67,12 @@ def best_network(
         start=_checked_start(start, request),
         engine=named,
         bound=None if bound is None else named_bound(bound, named),
-        checkpoint=_checked_path(checkpoint),
+        checkpoint=checked_path(checkpoint),
     )
     return best_of(Trail(request), run)
 
 
-def _checked_path(checkpoint: object) -> Path | None:
+def checked_path(checkpoint: object) -> Path | None:
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise ScoreError(f"checkpoint must be the name of a file, not {checkpoint!r}.")
     if checkpoint is not None and not os.access(Path(checkpoint).absolute().parent, os.W_OK | os.X_OK):
@@ -216,6 +216,7 @@ def _takes_constraints(engine: Engine, scores: Scores) -> bool:
 def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
     from topdag.search.best import begin, search_best
+    from topdag.search.checkpoints import Checkpoint
 
     if not scores.store.is_listed:
         raise ScoreError(
@@ -235,7 +236,8 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
         store, starts = placed.store, [placed.within(start) for start in starts if scores.rest.allows(start)]
     standing = trail.standing = begin(store, run, starts, trail.clusters)
     bound = request.bound or OrderBound.CLUSTER
-    finished = search_best(standing, run, checkpoint=request.checkpoint, engine=engine, bound=bound)
+    checkpoint = None if request.checkpoint is None else Checkpoint(request.checkpoint, store)
+    finished = search_best(standing, run, checkpoint=checkpoint, engine=engine, bound=bound)
     trail.engine = f"{trail.engine}: {standing.method}"
     if not finished:
         return None

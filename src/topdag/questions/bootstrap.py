@@ -39,7 +39,7 @@ from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
 
 if TYPE_CHECKING:
-    from topdag.search.relaxation import Cluster
+    from topdag.search.costs import Cluster
 
 N_DRAWS = 200
 Asking = Callable[..., Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -23,7 +24,7 @@ from topdag.answers.results import Proof, Status, limit_text, proof_of
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.best import scored_table
+from topdag.questions.best import checked_path, scored_table
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
 from topdag.questions.list_sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
@@ -58,15 +59,24 @@ AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 @brief
 def k_best_networks(
-    source: Any, k: int, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
+    source: Any,
+    k: int,
+    kind: KindLike = None,
+    *,
+    prior: Prior | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **options: Unpack[Said],
 ) -> NetworkList:
     """The k networks with the highest scores, best first; fewer only when there are not so many.
 
     Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``. With a ``prior``
     (see ``best_network``) the list's scores are data score plus log weight; ``network.score`` stays the data's. Where
     several networks are best, the first need not be the one that ``best_network`` gives (docs/explanation/method.md).
+
+    ``checkpoint``: where a list is made by partition, as of more than 30 variables, a file in which it leaves how it
+    stands every few seconds, and from which it goes on when asked the same again.
     """
-    request, run = asked_about(source, kind, options, prior)
+    request, run = _asked(source, kind, options, checkpoint, prior)
     return list_of(NetworkList, request, Wanted("k_best_networks", most=checked_k(k)), run)
 
 
@@ -78,32 +88,51 @@ def networks_within(
     *,
     at_most: int | None = None,
     prior: Prior | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     **options: Unpack[Said],
 ) -> NetworkList:
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them.
 
-    With a ``prior`` (see ``best_network``) by data and prior.
+    With a ``prior`` (see ``best_network``) by data and prior. ``checkpoint``: see ``k_best_networks``.
     """
-    request, run = asked_about(source, kind, options, prior)
+    request, run = _asked(source, kind, options, checkpoint, prior)
     wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
     return list_of(NetworkList, request, wanted, run)
 
 
 @brief
-def k_best_classes(source: Any, k: int, kind: KindLike = None, **options: Unpack[Said]) -> ClassList:
+def k_best_classes(
+    source: Any,
+    k: int,
+    kind: KindLike = None,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **options: Unpack[Said],
+) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only.
 
-    Of a table with experiments, networks of a class are those that these do not tell apart either."""
-    request, run = asked_about(source, kind, options)
+    Of a table with experiments, networks of a class are those that these do not tell apart either. ``checkpoint``: see
+    ``k_best_networks``.
+    """
+    request, run = _asked(source, kind, options, checkpoint)
     return list_of(ClassList, request, Wanted("k_best_classes", most=checked_k(k)), run)
 
 
 @brief
 def classes_within(
-    source: Any, factor: float, kind: KindLike = None, *, at_most: int | None = None, **options: Unpack[Said]
+    source: Any,
+    factor: float,
+    kind: KindLike = None,
+    *,
+    at_most: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **options: Unpack[Said],
 ) -> ClassList:
-    """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
-    request, run = asked_about(source, kind, options)
+    """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best.
+
+    ``checkpoint``: see ``k_best_networks``.
+    """
+    request, run = _asked(source, kind, options, checkpoint)
     wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
     return list_of(ClassList, request, wanted, run)
 
@@ -142,6 +171,13 @@ def iter_networks_within(
     with run.hearing():
         scores = scores_for(request, wanted, run)
     return _streamed(scores, wanted, run)
+
+
+def _asked(
+    source: Any, kind: KindLike, options: Said, checkpoint: object, prior: Prior | None = None
+) -> tuple[Request, Run]:
+    request, run = asked_about(source, kind, options, prior)
+    return replace(request, checkpoint=checked_path(checkpoint)), run
 
 
 def list_of(make: Callable[..., AnyList], request: Request, wanted: Wanted, run: Run) -> AnyList:
@@ -200,6 +236,8 @@ class _Reading(Generic[AnyList]):
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
         if decision.engine is Engine.CONSTRAINED:
+            if self.request.checkpoint is not None:
+                raise ScoreError(f"checkpoint does not go with this list: {decision.reason}.")
             return self._constrained(scores)
         if decision.engine is Engine.PARTITION:
             return self._by_partition(scores)
@@ -225,7 +263,7 @@ class _Reading(Generic[AnyList]):
 
     def _by_partition(self, scores: Scores) -> AnyList:
         kind = kind_for(scores, of_classes=self.make is ClassList)
-        source = PartitionLists(scores, self.wanted, self.run, kind)
+        source = PartitionLists(scores, self.wanted, self.run, kind, self.request.checkpoint)
         found = source.go()
         self.trail.standing = source.standing
         if found.is_infeasible:

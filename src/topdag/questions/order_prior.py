@@ -110,9 +110,6 @@ def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
 
 def best_by_orders(trail: Trail, run: Run) -> Answer | None:
     """The network worth most; None when nothing is known when the time is up."""
-    for what in ("start", "engine", "checkpoint"):
-        if getattr(trail.request, what) is not None:
-            raise ScoreError(f"{what} does not go with an order-modular prior, which has a search of its own.")
     found, added = _search(trail, 1, 1.0, run)
     scores, some = trail.scores, len(found.values) > 0
     assert scores is not None
@@ -137,6 +134,9 @@ def list_by_orders(trail: Trail, most: int, factor: float, run: Run) -> NetworkL
 
 def _search(trail: Trail, most: int, factor: float, run: Run) -> tuple[PriorFound, float]:
     """What was found on the scored variables, and what those that can stand anywhere add to every log weight."""
+    for what in ("start", "engine", "checkpoint"):
+        if getattr(trail.request, what) is not None:
+            raise ScoreError(f"{what} does not go with an order-modular prior, which has a search of its own.")
     scores, prior = trail.scores, trail.request.prior
     assert scores is not None and isinstance(prior, OrderModular)
     ordered = scores_of_orders(scores, prior, run)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -19,15 +20,19 @@ from topdag._util.class_graph import class_members
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
+from topdag.knowledge.compiled import free_rules
 from topdag.questions.list_sources import Wanted, spread_of, wide_enough
-from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.allowed import can_list_all
+from topdag.scoring.keep import MOST_IN_A_LIST, Behind
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best
+from topdag.search.checkpoints import Checkpoint, ListState
 from topdag.search.costs import Families
 from topdag.search.partition.listed import Key, Kind, Listed, Network, size_of
-from topdag.search.partition.listing import list_by_partition
+from topdag.search.partition.listing import PartitionSearch, list_by_partition
 from topdag.search.partition.nearby import offer_nearby
 from topdag.search.reach import LARGEST_REACH, first_slack, further_slack
 from topdag.search.relaxation import Incumbent
@@ -93,9 +98,10 @@ def kind_for(scores: Scores, *, of_classes: bool) -> Kind:
 
 
 class PartitionLists:
-    """A list while it is made. ``standing``: of the search for the best network."""
+    """A list while it is made. ``standing``: of the search for the best network; ``checkpoint``: a file in which both
+    searches leave how they stand."""
 
-    def __init__(self, scores: Scores, wanted: Wanted, run: Run, kind: Kind) -> None:
+    def __init__(self, scores: Scores, wanted: Wanted, run: Run, kind: Kind, checkpoint: Path | None = None) -> None:
         self.scores, self.wanted, self.run, self.kind = scores, wanted, run, kind
         # All within a factor are as many as there are, and those of a class are not held one by one.
         is_all = wanted.factor < math.inf and wanted.most == MOST_IN_A_LIST
@@ -103,24 +109,43 @@ class PartitionLists:
         self.standing = begin(scores.store.listed, run)
         self._best: list[int] = []
         self._work: dict[str, int] = {}
+        self._checkpoint: Checkpoint | None = None
+        if checkpoint is not None:
+            question = f"{kind.name} {wanted.most} {wanted.factor!r}"
+            self._checkpoint = Checkpoint(checkpoint, self.standing.store, question)
 
     def go(self) -> Partitioned:
         """The list, or when the run is over what is known of it."""
-        is_proved = search_best(self.standing, self.run)
+        resumed = self._resumed()
+        if self._checkpoint is not None and self.run.is_over:
+            return self._only_the_best(self.run.limit)
+        is_proved = resumed is not None or search_best(self.standing, self.run, checkpoint=self._checkpoint)
         masks = self.standing.masks
         if masks is None or not is_proved:
             return self._only_the_best(None if is_proved else self.standing.limit or self.run.limit)
         self._best = masks
         self._work |= self.standing.work
-        known, reach, furthest = None, self._first_reach(), self._furthest
+        known, reach = None, self._first_reach() if resumed is None else resumed.reach
         while True:
-            found = self._within(reach)
+            found = self._within(reach, resumed)
+            resumed = None
             if found is None or found.limit is not None:
                 return self._stopped(found, known)
-            if found.count >= self.most or reach == furthest:
+            if found.count >= self.most or reach == self._furthest:
                 return self._whole(found, reach)
-            before = 0 if known is None else known.count
-            known, reach = found, min(further_slack(reach, found.count, before), furthest)
+            known, reach = found, self._further(reach, found.count, 0 if known is None else known.count)
+
+    def _resumed(self) -> ListState | None:
+        """Where an earlier list stood; its best network is proved."""
+        state = None if self._checkpoint is None else self._checkpoint.read(self._store_within)
+        if not isinstance(state, ListState):
+            return None
+        best = listed_network(self.standing.store, state.incumbent.masks)
+        assert best is not None
+        self.standing.offer(best.cost, list(best.masks))
+        self.standing.raise_bound(best.cost)
+        self.standing.counted(resumed=1)
+        return state
 
     def _stopped(self, found: Partitioned | None, before: Partitioned | None) -> Partitioned:
         """What tells more: what was found when it was stopped, or what had been found less far behind."""
@@ -144,11 +169,26 @@ class PartitionLists:
 
     @cached_property
     def _furthest(self) -> float:
-        return min(math.log(self.wanted.factor), self._spread, self.scores.cutoff, LARGEST_REACH)
+        """Infinite: up to the last network there is."""
+        known = self.scores.compiled
+        rules = free_rules(self.scores.scored_names) if known is None else known.families
+        has_all = self._spread < math.inf or can_list_all(rules, self.scores.max_parents)
+        return min(math.log(self.wanted.factor), self.scores.cutoff, math.inf if has_all else LARGEST_REACH)
 
     @cached_property
     def _spread(self) -> float:
         return spread_of(self.scores)
+
+    def _within_furthest(self, reach: float) -> float:
+        is_far = reach >= min(self._spread, LARGEST_REACH)
+        return self._furthest if is_far else min(reach, self._furthest)
+
+    def _further(self, reach: float, found: int, before: int) -> float:
+        """When so many were found, and so many the time before. Where there were no more, all there are may be known:
+        the next look is the last, if it can be."""
+        if found == before and self._furthest == math.inf:
+            return math.inf
+        return self._within_furthest(further_slack(reach, found, before))
 
     def _first_reach(self) -> float:
         """As far as as many as wanted are known, unless that is far: then what is as far as they may be."""
@@ -160,27 +200,53 @@ class PartitionLists:
         listed.offer(cost, self._best)
         offer_nearby(listed, Families.of_store(store), tuple(self._best), self.most)
         slack = first_slack(self.wanted.most)
-        return min(listed.most - cost if listed.most - cost <= 2 * slack else slack, self._furthest)
+        return self._within_furthest(listed.most - cost if listed.most - cost <= 2 * slack else slack)
 
-    def _within(self, reach: float) -> Partitioned | None:
+    def _wide(self, reach: float) -> Scores | None:
+        """With all families that networks so far behind the best may have; None when the time is up."""
+        if self._spread < math.inf:
+            return self.scores
+        if reach == math.inf:
+            return scored_again(self.scores, self.run, Behind(math.inf))
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(min(reach, LARGEST_REACH))
+        return wide_enough(self.scores, factor, self.run)
+
+    def _store_within(self, reach: float) -> ListStore | None:
+        wide = self._wide(reach)
+        return None if wide is None else wide.store.listed
+
+    def _within(self, reach: float, resumed: ListState | None) -> Partitioned | None:
         """All so far behind the best that are wanted; None when the run is over before that begins."""
-        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(reach)
-        wide = wide_enough(self.scores, factor, self.run) if self._spread == math.inf else self.scores
+        wide = self._wide(reach)
         if wide is None or self.run.is_over:
             return None
-        store = wide.store.listed
-        best = listed_network(store, self._best)
+        best = listed_network(wide.store.listed, self._best) if resumed is None else resumed.incumbent
         assert best is not None
-        epsilon = grid_epsilon(factor, wide.grid) if self.wanted.factor < math.inf else reach
-        return self._listed(wide, store, best, min(epsilon, reach))
+        asked = math.inf if self.wanted.factor == math.inf else grid_epsilon(self.wanted.factor, wide.grid)
+        epsilon = min(asked, reach)
+        return self._listed(
+            wide, best, wide.store.listed.largest_shortfall if epsilon == math.inf else epsilon, reach, resumed
+        )
 
-    def _listed(self, wide: Scores, store: ListStore, best: Incumbent, epsilon: float) -> Partitioned:
+    def _listed(
+        self, wide: Scores, best: Incumbent, epsilon: float, reach: float, resumed: ListState | None
+    ) -> Partitioned:
+        store = wide.store.listed
         listed = Listed(store, self.run, self.kind, self.most, best.cost + epsilon)
         listed.clusters = self.standing.clusters
         began = self.run.seconds
         listed.offer(best.cost, best.masks)
-        offer_nearby(listed, Families.of_store(store), best.masks, self.most)
-        search = list_by_partition(store, self.run, listed, best)
+        if resumed is None:
+            offer_nearby(listed, Families.of_store(store), best.masks, self.most)
+
+        def save(search: PartitionSearch) -> None:
+            checkpoint = self._checkpoint
+            if checkpoint is not None and checkpoint.is_due(self.run.seconds):
+                networks = [Incumbent(listed.networks[key], cost) for key, cost in listed.costs.items()]
+                standing = search.root, best, listed.bound, search.standing()
+                checkpoint.write(ListState(*standing, reach, store, networks), self.run.seconds)
+
+        search = list_by_partition(store, self.run, listed, best, resumed=resumed, on_part=save)
         self.run.timed("listing", began)
         for what, number in {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}.items():
             self._work[what] = self._work.get(what, 0) + number
@@ -192,8 +258,10 @@ class PartitionLists:
 
     def _whole(self, found: Partitioned, reach: float) -> Partitioned:
         """As it is told: where it ends before as many as wanted are there, what it was that ended it."""
-        if found.count >= self.most or math.log(self.wanted.factor) <= reach:
+        if found.count >= self.most:
             return found
-        if reach == self._spread:
+        if reach == math.inf:
             return replace(found, floor=-math.inf)
+        if math.log(self.wanted.factor) <= reach:
+            return found
         return replace(found, limit=Stop.CUT_OFF if reach == self.scores.cutoff else Stop.FAR_BEHIND_BEST)

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
     from topdag.questions.first_network import FirstNetwork
+    from topdag.search.costs import Cluster
     from topdag.search.precedence_lists import PlacedLists
-    from topdag.search.relaxation import Cluster, Known
+    from topdag.search.relaxation import Known
 
 MOST_SEEDS = 2**64
 SECONDS_FOR_A_LAST_LOOK = 0.25

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -19,13 +18,13 @@ from topdag._util.run import Run
 from topdag.search.branch_and_cut import prove_best
 from topdag.search.checkpoints import Checkpoint, State
 from topdag.search.components import Component, parts_of
-from topdag.search.costs import Families
+from topdag.search.costs import Cluster, Families
 from topdag.search.cycles import branch_on_cycles
 from topdag.search.engines import ON_LISTS, SHARE_OF_MEMORY, Engine, OrderBound
 from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
 from topdag.search.order_search import OrderOutcome, cluster_bound, pattern_bound, search_orders
-from topdag.search.relaxation import FEWEST_CLIMBS, Cluster, Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.search.relaxation import FEWEST_CLIMBS, Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore, Store
 
 FIRST_SETS = 20_000
@@ -66,7 +65,7 @@ def search_best(
     known: Known,
     run: Run,
     *,
-    checkpoint: Path | None = None,
+    checkpoint: Checkpoint | None = None,
     engine: Engine = Engine.SEARCH,
     bound: OrderBound = OrderBound.CLUSTER,
 ) -> bool:
@@ -75,7 +74,7 @@ def search_best(
     With a checkpoint the variables are searched all together, so that one state is enough. ``bound``: of order search.
     """
     if checkpoint is not None:
-        return _search_from(known, run, Checkpoint(checkpoint, known.store))
+        return _search_from(known, run, checkpoint)
     parts = parts_of(known.store.candidates)
     if len(parts) == 1:
         return _search_whole(known, run, engine, bound)
@@ -176,7 +175,7 @@ def _search_from(known: Known, run: Run, checkpoint: Checkpoint) -> bool:
     else:
         root = solve_root(known.store, run, known=known)
         known.counted(rounds=root.rounds, cuts=root.cuts)
-    known.method = "relaxation"
+    known.method, known.clusters = "relaxation", root.clusters
     known.raise_bound(root.bound)
     if known.incumbent is None or run.is_over:
         return known.is_proved

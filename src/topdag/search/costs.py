@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from topdag.search.stores import ListStore, common_step
 
 SEED = 1
 """Orders that searches begin with are drawn alike every time."""
+Cluster: TypeAlias = tuple[int, int]
+"""Members, as a mask, and k: at least k of them have fewer than k parents among the members."""
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 
 
@@ -73,14 +76,15 @@ class Families:
 
     def bound(self, allowed: Marks, cuts: _core.Cuts, multipliers: Floats) -> tuple[float, Floats]:
         """What networks of allowed families cost at least, and those with each family; exact, so always valid."""
-        on_grid = self.on_grid(multipliers, cuts)
+        on_grid = self.on_grid(multipliers, cuts.limits())
         bound, excess = cuts.bound(self.costs, allowed.view(np.uint8), on_grid)
         return bound, bound + excess
 
-    def on_grid(self, multipliers: Floats, cuts: _core.Cuts) -> Floats:
-        """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
+    def on_grid(self, multipliers: Floats, limits: Floats | Integers) -> Floats:
+        """Multipliers of cuts with these limits, rounded to the grid, none negative; all zero should their sums not be
+        exact."""
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
-        fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, _core.EXACT_BITS - self.exponent)
+        fits = float(rounded @ limits) < math.ldexp(1.0, _core.EXACT_BITS - self.exponent)
         return rounded if fits else np.zeros_like(rounded)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
@@ -21,7 +20,8 @@ from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import NARROW, masks_in
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.search.costs import SEED, Families, candidates_of, costs_of, network_near
+from topdag.search.ascent import Ascent
+from topdag.search.costs import SEED, Cluster, Families, candidates_of, costs_of, network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Program, Row, Rows, Solution, cuts_of
 from topdag.search.stores import ListStore, common_step
 
@@ -35,11 +35,12 @@ CUTS_A_ROUND = 200
 SEARCH_STEPS = 20_000
 PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
 PATIENCE_GAIN = 0.01
+LONG_LIST = 20_000  # families, from which on the bound comes by ascent
+ASCENT_PATIENCE = 5
+LEAST_ASCENT_VIOLATION = 0.05  # by clusters: what its weights violate by less is as likely the temperature
 FIRST_FAMILIES = 10  # of each variable, which the program begins with
 SECONDS_A_TICK = 0.2
 
-Cluster: TypeAlias = tuple[int, int]
-"""Members, as a mask, and k: at least k of them have fewer than k parents among the members."""
 CLOSE, CLOSE_SHARE = 1e-9, 1e-12  # networks that cost this much less, and this share of the cost, count as equal
 
 
@@ -197,6 +198,8 @@ def solve_root(
         return root.relaxation()
     known.round(root.families, np.zeros(root.families.size))
     known.climb()
+    if root.families.size >= LONG_LIST:
+        root.ascend(first_cuts, run)
     root.begin(first_cuts)
     while root.goes_on() and not run.is_over and root.solve(run):
         known.tick(root.rounds, 0)
@@ -220,31 +223,63 @@ class _Root:
         self.threshold = math.inf
         self.rounds = 0
         self.n_cuts = 0
+        self._near: Marks = families.first(FIRST_FAMILIES)  # families to begin with,
+        self._bound_before = 0.0  # and the bound then
         self._history: list[float] = []
         self._is_separated = self._is_priced = False
 
     def has_network(self) -> bool:
         return self.families.core.propagate(np.ones(self.families.size, dtype=np.uint8))
 
+    def ascend(self, first_cuts: Relaxation | None, run: Run) -> None:
+        """Clusters with multipliers, a bound and the families near it, without a linear program: until the bound hardly
+        moves."""
+        self._lower_threshold()
+        ascent = Ascent(self.families, (self._some_network()[0] or 1.0) / self.families.n)
+        ascent.replace_idle([*self.known.clusters, *([] if first_cuts is None else first_cuts.clusters)])
+        bounds = [0.0]
+        while self.bound <= self.known.cutoff and not run.is_over:
+            allowed = self.family_bounds <= self.threshold
+            bound, family_bounds = ascent.climb(allowed, run)
+            self.rounds += 1
+            if self._learn(bound, family_bounds):
+                used = {cluster: by for cluster, by in ascent.multipliers.items() if by > 0}
+                self.clusters, self.multipliers = list(used), np.array(list(used.values()))
+            bounds.append(self.bound)
+            self.known.tick(self.rounds, 0)
+            if ascent.is_cold and not self._gained(bounds, ASCENT_PATIENCE):
+                break
+            weights = ascent.shares()
+            if self.known.round(self.families, weights):
+                self._lower_threshold()
+            found = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_ASCENT_VIOLATION, SEARCH_STEPS)
+            self.n_cuts += ascent.replace_idle(zip(masks_in(found[0]), found[1].tolist(), strict=True))
+        self._near = ascent.near
+        self._bound_before = self.bound
+
     def begin(self, first_cuts: Relaxation | None) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
-        self.program.add_cuts(self.known.clusters, ())
+        self.program.add_cuts(self.clusters or self.known.clusters, ())
         if first_cuts is not None:
             self.program.add_cuts(first_cuts.clusters, first_cuts.rows)
         # With the families of a network there is a solution without stopgaps.
-        no_weights = np.zeros(self.families.size)
-        _, masks = network_near(self.known.candidates, self.families, no_weights)
-        self.program.admit(self.families.places(masks) | self.families.first(FIRST_FAMILIES))
+        self.program.admit(self.families.places(self._some_network()[1]) | self._near)
         self._lower_threshold()
+
+    def _some_network(self) -> tuple[float, list[int]]:
+        return network_near(self.known.candidates, self.families, np.zeros(self.families.size))
 
     def goes_on(self) -> bool:
         """Until the best network is proved, no cut is violated or the bound hardly moves."""
         if max(self.bound, self.known.bound) > self.known.cutoff or (self._is_separated and self._is_priced):
             return False
-        if len(self._history) <= PATIENCE:
-            return True
-        gained = self.bound - self._history[-1 - PATIENCE]
-        return gained > PATIENCE_GAIN * (self.known.cost - self.bound)
+        return self._gained(self._history, PATIENCE)
+
+    def _gained(self, bounds: Sequence[float], patience: int) -> bool:
+        """Whether in so many rounds the bound has gained enough, or there were not so many yet."""
+        return len(bounds) <= patience or self.bound - bounds[-1 - patience] > PATIENCE_GAIN * (
+            self.known.cost - self.bound
+        )
 
     def solve(self, run: Run) -> bool:
         """One round: solve, bound, look for a network, cut. False when the solver stopped."""
@@ -254,30 +289,36 @@ class _Root:
         if solution is None:
             return False
         self.rounds += 1
-        self._learn(allowed, solution)
+        self._learn_from(allowed, solution)
         if self.known.round(self.families, solution.weights):
             self._lower_threshold()
         self._cut(solution)
         return True
 
-    def _learn(self, allowed: Marks, solution: Solution) -> None:
+    def _learn_from(self, allowed: Marks, solution: Solution) -> None:
         bound, family_bounds = self.families.bound(allowed, self.program.cuts, solution.multipliers)
         self._is_priced = self.program.price(family_bounds) == 0
-        # Families left out make a bound good only up to the threshold they were left out for.
-        np.maximum(
-            self.family_bounds, np.minimum(family_bounds, self.threshold + self.known.step), out=self.family_bounds
-        )
-        if bound >= self.bound:
-            self.bound = bound
-            multipliers = self.families.on_grid(solution.multipliers, self.program.cuts)
+        if self._learn(bound, family_bounds):
+            multipliers = self.families.on_grid(solution.multipliers, self.program.cuts.limits())
             used = np.flatnonzero(multipliers)
             is_row = np.array([self.program.rows[c] is not None for c in used], dtype=np.bool_)
             self.rows = tuple(row for c in used[is_row] if (row := self.program.rows[c]) is not None)
             self.clusters = [self.program.cuts[c][0][0] for c in used[~is_row].tolist()]
             self.row_multipliers, self.multipliers = multipliers[used[is_row]], multipliers[used[~is_row]]
-            self.known.raise_bound(bound)
-        if self._is_priced or self.bound > 0:  # before that, families come in and the bound must wait
+        if self._is_priced or self.bound > self._bound_before:  # before that, families come in and the bound must wait
             self._history.append(self.bound)
+
+    def _learn(self, bound: float, family_bounds: Floats) -> bool:
+        """Whether the bound is none the worse for this one."""
+        # Families left out make a bound good only up to the threshold they were left out for.
+        np.maximum(
+            self.family_bounds, np.minimum(family_bounds, self.threshold + self.known.step), out=self.family_bounds
+        )
+        if bound < self.bound:
+            return False
+        self.bound = bound
+        self.known.raise_bound(bound)
+        return True
 
     def _lower_threshold(self) -> None:
         self.threshold = min(self.threshold, self.known.cost + self.epsilon)
@@ -314,8 +355,3 @@ def gives_its_bound(root: Relaxation, store: ListStore) -> bool:
     families = Families.of_store(store)
     allowed = root.kept_families(root.threshold)
     return families.bound(allowed, cuts_of(families, root.clusters, root.rows), root.multipliers)[0] >= root.bound
-
-
-def cost_in(store: ListStore, places: Sequence[int]) -> float:
-    """The cost of the network with the families at these places of the store."""
-    return float(costs_of(store)[list(places)].sum())

@@ -12,7 +12,7 @@ from topdag.cli.values import whole
 from topdag.questions.list_sources import Wanted
 from topdag.scoring.keep import MOST_IN_A_LIST
 
-NOT_WITH_COUNT = ("at_most", "show", "output", "json")
+NOT_WITH_COUNT = ("at_most", "checkpoint", "show", "output", "json")
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -21,9 +21,13 @@ from topdag._util.arrays import Floats, Integers, Marks
 from topdag._util.bitsets import bits, has_member, is_acyclic, masks_in
 from topdag._util.run import Run
 from topdag._util.stop import Stop, TimeIsUp
-from topdag.search.branch_and_cut import PartSearch, Relaxed, most_held
+from topdag.search.branch_and_cut import PartSearch, most_held
+from topdag.search.checkpoints import ListState
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
+from topdag.search.open_nodes import Node, OpenParts
+from topdag.search.part_relaxation import Relaxed
+from topdag.search.partition.few import networks_of_few
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
 from topdag.search.stores import ListStore
@@ -48,26 +52,25 @@ def list_by_partition(
     *,
     rows: Rows | None = None,
     first: Relaxation | None = None,
+    resumed: ListState | None = None,
+    on_part: Callable[[PartitionSearch], None] | None = None,
 ) -> PartitionSearch:
     """Until ``listed`` holds all that is asked for, from the best network on, or ``limit`` says what came first.
 
-    ``rows``: as for ``solve_root``; ``first``: where to take the first cuts from.
+    ``rows``: as for ``solve_root``; ``first``: where to take the first cuts from; ``resumed``: where an earlier search
+    for the same stood; ``on_part`` is called with this one after each part.
     """
     listed.offer(best.cost, best.masks)
-    root = solve_root(store, run, known=listed, rows=rows, first_cuts=first)
-    search = PartitionSearch(store, run, root, listed, rows)
-    search.go()
+    if resumed is None:
+        root = solve_root(store, run, known=listed, rows=rows, first_cuts=first)
+        search = PartitionSearch(store, run, root, listed, rows)
+    else:
+        for network in resumed.networks:
+            listed.offer(network.cost, network.masks)
+        listed.bound = resumed.bound
+        search = PartitionSearch(store, run, resumed.root, listed, rows, resumed.parts)
+    search.go(on_part)
     return search
-
-
-@dataclass(frozen=True, order=True)
-class Part:
-    """Networks of allowed families that cost ``bound`` or more, where all this is decided."""
-
-    bound: float
-    number: int
-    allowed: bytes = field(compare=False)
-    decisions: Decisions = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -87,19 +90,26 @@ class _Difference:
 class PartitionSearch(PartSearch):
     """``listed`` is true at any moment."""
 
-    def __init__(self, store: ListStore, run: Run, root: Relaxation, listed: Listed, rows: Rows | None = None) -> None:
-        super().__init__(store, run, root, listed, rows=rows)
+    def __init__(
+        self,
+        store: ListStore,
+        run: Run,
+        root: Relaxation,
+        listed: Listed,
+        rows: Rows | None = None,
+        resumed: OpenParts | None = None,
+    ) -> None:
+        super().__init__(store, run, root, listed, resumed, rows)
         self.listed = listed
         self.limit: Stop | None = None
         self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
         self._joining_families: dict[Joined, Integers] = {}
         self._has_solution = True
-        self._waiting: list[Part] = []
-        self._n_parts = 0
+        self._n_parts = max((part.number for part in self._open), default=0)
         bytes_of_network = 3 * self.families.n * (BYTES_OF_A_SET + self.families.n // 8)
         self._most_held = most_held(run, self.families.size, BYTES_HELD + bytes_of_network)
 
-    def go(self) -> None:
+    def go(self, on_part: Callable[[PartitionSearch], None] | None = None) -> None:
         """Until nothing that is asked for is missing, or ``limit`` says what came first."""
         if self.limits.is_over:  # the root may not be cut to its end
             self.limit = self.limits.limit
@@ -108,14 +118,17 @@ class PartitionSearch(PartSearch):
             self.listed.bound = math.inf
             return
         self._begin()
-        self._wait(self.root.bound, np.ones(self.families.size, dtype=np.bool_), ())
+        if not self._is_resumed:
+            self._wait(self.root.bound, np.ones(self.families.size, dtype=np.bool_), ())
         try:
-            while self._waiting and self._waiting[0].bound <= self.known.cutoff:
-                self.listed.bound = max(self.listed.bound, self._waiting[0].bound)
-                if len(self._waiting) + len(self.listed.costs) > self._most_held:
+            while self._open and self._open[0].bound <= self.known.cutoff:
+                self.listed.bound = max(self.listed.bound, self._open[0].bound)
+                if len(self._open) + len(self.listed.costs) > self._most_held:
                     self.limit = Stop.MEMORY_LIMIT
                     return
-                self._look_at(heapq.heappop(self._waiting))
+                self._look_at(heapq.heappop(self._open))
+                if on_part is not None:
+                    on_part(self)
         except TimeIsUp:
             self.limit = self.limits.limit
             return
@@ -124,10 +137,13 @@ class PartitionSearch(PartSearch):
     def _wait(self, bound: float, allowed: Marks, decisions: Decisions) -> None:
         if bound <= self.known.cutoff:
             self._n_parts += 1
-            heapq.heappush(self._waiting, Part(bound, self._n_parts, np.packbits(allowed).tobytes(), decisions))
+            part = Node(bound, self._n_parts, np.packbits(allowed).tobytes(), decisions=decisions)
+            heapq.heappush(self._open, part)
 
-    def _look_at(self, part: Part) -> None:
+    def _look_at(self, part: Node) -> None:
         allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
+        if self._is_listed_whole(allowed, part.decisions):
+            return
         self._edges = _edges(part.decisions)
         relaxed = self.relaxed(allowed, part.bound, part.decisions)
         if relaxed is None or not self._has_families(relaxed.allowed):
@@ -139,6 +155,17 @@ class PartitionSearch(PartSearch):
                 self._leave_out(masks, relaxed, part.decisions)
                 return
         self._halve(relaxed, part.decisions)
+
+    def _is_listed_whole(self, allowed: Marks, decisions: Decisions) -> bool:
+        """Whether the families are so few that all networks of them are looked at, and listed."""
+        self.known.tick(self.parts, 0)
+        if self.limits.is_over:
+            raise TimeIsUp
+        found = networks_of_few(self.families, allowed & (self.root_bounds <= self.known.cutoff), self.known.cutoff)
+        for cost, masks in found or ():
+            if cost <= self.known.cutoff and _has_edges(masks, decisions):
+                self.listed.offer(cost, masks)
+        return found is not None
 
     def _halve(self, relaxed: Relaxed, decisions: Decisions) -> None:
         """By a path that is there or not, where that is open, or by an edge; the one network of a part is known."""

@@ -1,0 +1,254 @@
+// cluster_ascent.cpp
+#include "cuts/cluster_ascent.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/parallel.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr std::size_t too_few_to_share = 1'000;  // with fewer, starting threads takes longer than it saves
+
+// What the families of one variable pay: the multipliers of all clusters that have it as a member, and at least k of the
+// family's parents. Clusters of one k stand side by side as bits, so that a family looks at 64 of them at a time.
+class Payments {
+public:
+    Payments(int n, int v, const std::vector<Cluster>& clusters, std::span<const double> multipliers) {
+        for (std::size_t c = 0; c < clusters.size(); ++c) {
+            const Cluster& cluster = clusters[c];
+            if (multipliers[c] <= 0 || !std::binary_search(cluster.members.begin(), cluster.members.end(), v)) continue;
+            Group& group = with_place(cluster.k, n);
+            const std::uint64_t bit = only(group.size);
+            for (const int member : cluster.members) group.holding[member] |= bit;
+            std::array<double, bits_each>& sums = group.multipliers[group.size / bits_each];
+            sums[group.size++ % bits_each] = multipliers[c];
+        }
+        for (Group& group : groups_) group.add_up();
+    }
+
+    double of(Parents parents) const {
+        double total = 0.0;
+        for (const Group& group : groups_)
+            if (static_cast<int>(parents.size()) >= group.k) total += group.of(parents);
+        return total;
+    }
+
+private:
+    static constexpr int bits_each = 8;
+
+    struct Group {
+        explicit Group(int its_k, int n) : k(its_k), holding(n, 0), reached(its_k + 1, 0) {
+            for (auto& some : multipliers) some.fill(0.0);
+        }
+
+        void add_up() {
+            for (int part = 0; part < 64 / bits_each; ++part) {
+                sums[part][0] = 0.0;
+                for (unsigned set = 1; set < sums[part].size(); ++set)
+                    sums[part][set] = sums[part][set & (set - 1)] + multipliers[part][std::countr_zero(set)];
+            }
+        }
+
+        double of(Parents parents) const {
+            std::uint64_t with_k = k == 1 ? any(parents) : at_least_k(parents);
+            double total = 0.0;
+            for (int part = 0; with_k != 0; ++part, with_k >>= bits_each) total += sums[part][with_k % 256];
+            return total;
+        }
+
+        std::uint64_t any(Parents parents) const {
+            std::uint64_t found = 0;
+            for (const int p : parents) found |= holding[p];
+            return found;
+        }
+
+        std::uint64_t at_least_k(Parents parents) const {
+            std::fill(reached.begin(), reached.end(), 0);
+            reached[0] = ~std::uint64_t{0};
+            for (const int p : parents)
+                for (int j = k; j > 0; --j) reached[j] |= reached[j - 1] & holding[p];
+            return reached[k];
+        }
+
+        int k;
+        int size = 0;
+        std::vector<std::uint64_t> holding;  // by variable: the clusters it is in
+        std::array<std::array<double, bits_each>, 64 / bits_each> multipliers;
+        std::array<std::array<double, 1 << bits_each>, 64 / bits_each> sums;  // by set of clusters
+        mutable std::vector<std::uint64_t> reached;  // by j: the clusters with at least j of the parents seen so far
+    };
+
+    Group& with_place(int k, int n) {
+        for (Group& group : groups_)
+            if (group.k == k && group.size < 64) return group;
+        return groups_.emplace_back(k, n);
+    }
+
+    std::vector<Group> groups_;
+};
+
+}  // namespace
+
+ReducedCosts cluster_costs(const ListedFamilies& families, const std::vector<Cluster>& clusters,
+                           std::span<const double> costs, std::span<const std::uint8_t> allowed,
+                           std::span<const double> multipliers, int threads) {
+    const int n = families.n_variables();
+    ReducedCosts result{0.0, std::vector<double>(costs.size())};
+    std::vector<double> cheapest(n, std::numeric_limits<double>::infinity());
+    Limits limits;
+    parallel_for(n, costs.size() < too_few_to_share ? 1 : threads, limits, [&](std::size_t v, int) {
+        const Payments payments(n, static_cast<int>(v), clusters, multipliers);
+        double& least = cheapest[v];
+        for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i) {
+            result.excess[i] = costs[i] + payments.of(families.parents(i));
+            if (allowed[i]) least = std::min(least, result.excess[i]);
+        }
+        if (least == std::numeric_limits<double>::infinity()) return;
+        for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i) result.excess[i] -= least;
+    });
+    long double bound = 0.0L;  // parts of the sum may be as many times larger as there are variables
+    for (const double least : cheapest) bound += least;
+    for (std::size_t c = 0; c < clusters.size(); ++c)
+        if (multipliers[c] > 0)
+            bound -= static_cast<long double>(multipliers[c]) * (static_cast<int>(clusters[c].members.size()) - clusters[c].k);
+    result.bound = static_cast<double>(bound);
+    return result;
+}
+
+namespace {
+
+constexpr double nearly_equal = 1e-6;  // of logarithms
+constexpr double farthest = 600.0;     // logarithms of weights are kept within this,
+constexpr double longest_step = 20.0;  // and of what they change by at a time, where nothing else ends it
+
+// The families of each variable that an ascent looks at, with weights.
+class Looked {
+public:
+    Looked(const ListedFamilies& families, std::span<const double> excess, std::span<const std::uint8_t> looked_at,
+           double temperature) {
+        for (int v = 0; v < families.n_variables(); ++v) {
+            places_.emplace_back();
+            weights_.emplace_back();
+            for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i) {
+                if (!looked_at[i]) continue;
+                places_.back().push_back(i);
+                weights_.back().push_back(std::exp(-std::clamp(excess[i] / temperature, -farthest, farthest)));
+            }
+        }
+    }
+
+    const std::vector<std::size_t>& places(int v) const { return places_[v]; }
+    std::vector<double>& weights(int v) { return weights_[v]; }
+
+    // So that they neither vanish nor grow without end.
+    void make_shares() {
+        for (std::vector<double>& own : weights_) {
+            const double total = std::accumulate(own.begin(), own.end(), 0.0);
+            for (double& weight : own) weight /= total;
+        }
+    }
+
+    void write_to(std::vector<double>& weights) const {
+        for (std::size_t v = 0; v < places_.size(); ++v)
+            for (std::size_t j = 0; j < places_[v].size(); ++j) weights[places_[v][j]] = weights_[v][j];
+    }
+
+private:
+    std::vector<std::vector<std::size_t>> places_;
+    std::vector<std::vector<double>> weights_;
+};
+
+// One member of a cluster: its families with at least k parents inside are marked by 1, the others by 0.
+struct Side {
+    int variable;
+    std::vector<double> marks;
+    double inside = 0.0, outside = 0.0;  // weights
+
+    void weigh(const std::vector<double>& weights) {
+        std::array<double, 4> in{}, out{};
+        std::size_t i = 0;
+        for (; i + 4 <= weights.size(); i += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) {
+                in[lane] += marks[i + lane] * weights[i + lane];
+                out[lane] += (1.0 - marks[i + lane]) * weights[i + lane];
+            }
+        for (; i < weights.size(); ++i) {
+            in[0] += marks[i] * weights[i];
+            out[0] += (1.0 - marks[i]) * weights[i];
+        }
+        inside = (in[0] + in[1]) + (in[2] + in[3]);
+        outside = (out[0] + out[1]) + (out[2] + out[3]);
+    }
+
+    void scale_inside(std::vector<double>& weights, double factor) const {
+        for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= (1.0 - marks[i]) + marks[i] * factor;
+    }
+};
+
+std::vector<Side> sides_of(const ListedFamilies& families, const Cluster& cluster, const Looked& looked) {
+    std::vector<char> is_member(families.n_variables(), 0);
+    for (const int v : cluster.members) is_member[v] = 1;
+    std::vector<Side> sides;
+    for (const int v : cluster.members) {
+        Side& side = sides.emplace_back(Side{v, {}});
+        for (const std::size_t i : looked.places(v))
+            side.marks.push_back(n_marked(families.parents(i), is_member) >= cluster.k);
+    }
+    return sides;
+}
+
+// The logarithm of the factor of what is inside, at which the families outside have a weight of k together; at most
+// `most`.
+double balancing_factor(const std::vector<Side>& sides, int k, double most) {
+    const auto outside_at = [&](double logarithm) {
+        const double factor = std::exp(logarithm);
+        double total = 0.0;
+        for (const Side& side : sides)
+            if (side.outside > 0) total += side.outside / (side.outside + factor * side.inside);
+        return total;
+    };
+    if (outside_at(most) >= k) return most;
+    double high = most, low = std::min(most, 0.0) - 1.0;
+    while (low > -longest_step && outside_at(low) < k) {
+        high = low;
+        low *= 2;
+    }
+    while (high - low > nearly_equal) {
+        const double middle = 0.5 * (low + high);
+        (outside_at(middle) >= k ? low : high) = middle;
+    }
+    return std::max(low, -longest_step);
+}
+
+}  // namespace
+
+Ascended ascend(const ListedFamilies& families, const std::vector<Cluster>& clusters, std::span<const double> excess,
+                std::span<const std::uint8_t> looked_at, std::span<const double> multipliers,
+                const AscentOptions& options) {
+    Looked looked(families, excess, looked_at, options.temperature);
+    std::vector<std::vector<Side>> sides;
+    for (const Cluster& cluster : clusters) sides.push_back(sides_of(families, cluster, looked));
+    Ascended result{{multipliers.begin(), multipliers.end()}, std::vector<double>(families.size(), 0.0)};
+    for (int sweep = 0; sweep < options.sweeps; ++sweep) {
+        looked.make_shares();
+        for (std::size_t c = 0; c < clusters.size(); ++c) {
+            double& multiplier = result.multipliers[c];
+            for (Side& side : sides[c]) side.weigh(looked.weights(side.variable));
+            const double logarithm =
+                balancing_factor(sides[c], clusters[c].k, std::min(multiplier / options.temperature, longest_step));
+            multiplier = std::max(0.0, multiplier - options.temperature * logarithm);
+            for (const Side& side : sides[c]) side.scale_inside(looked.weights(side.variable), std::exp(logarithm));
+        }
+    }
+    looked.make_shares();
+    looked.write_to(result.weights);
+    return result;
+}
+
+}  // namespace topdag
