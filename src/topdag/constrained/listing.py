@@ -14,6 +14,7 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import GrowingLists, families_left
+from topdag.errors import ScoreError
 from topdag.scoring.allowed import can_list_all
 from topdag.scoring.keep import MOST_IN_A_LIST, Behind
 from topdag.scoring.score import scored_again
@@ -71,12 +72,16 @@ class _ClauseListing:
 
     @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best; infinite when that is not known: not all families can be listed."""
+        """No network is further behind the best; infinite when that is not known: not all families can be listed, or
+        some score so little that the others could not be told apart."""
         every: Scores | None = self.scores
         assert every is not None and every.compiled is not None
         if not every.lists_all:
             can_be = can_list_all(every.compiled.families, every.max_parents)
-            every = scored_again(every, self.run, Behind(math.inf), relaxed=True) if can_be else None
+            try:
+                every = scored_again(every, self.run, Behind(math.inf), relaxed=True) if can_be else None
+            except ScoreError:
+                return math.inf
         return math.inf if every is None else every.store.listed.largest_shortfall
 
     def _list(self, slack: float) -> bool | None:
