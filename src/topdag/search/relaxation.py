@@ -35,7 +35,6 @@ CUTS_A_ROUND = 200
 SEARCH_STEPS = 20_000
 PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
 PATIENCE_GAIN = 0.01
-LONG_LIST = 20_000  # families, from which on the bound comes by ascent
 ASCENT_PATIENCE = 5
 LEAST_ASCENT_VIOLATION = 0.05  # by clusters: what its weights violate by less is as likely the temperature
 FIRST_FAMILIES = 10  # of each variable, which the program begins with
@@ -202,7 +201,7 @@ def solve_root(
         return root.relaxation()
     known.round(root.families, np.zeros(root.families.size))
     known.climb()
-    if root.families.size >= LONG_LIST:
+    if root.families.is_long:
         root.ascend(first_cuts, run)
     root.begin(first_cuts)
     while root.goes_on() and not run.is_over and root.solve(run):
