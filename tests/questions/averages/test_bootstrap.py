@@ -141,8 +141,8 @@ def test_draws_take_the_engine_that_proved_the_table(monkeypatch: pytest.MonkeyP
         return search_orders(*args, **options)
 
     monkeypatch.setattr(best, "search_orders", counted)
-    table = td.random_network(24, arcs=40, max_parents=4, seed=9).sample(200, seed=9)
-    found = td.bootstrap(table, 4, "bic", max_parents=2)
+    table = td.random_network(23, arcs=30, max_parents=3, seed=8).sample(800, seed=8)
+    found = td.bootstrap(table, 2, "bic", max_parents=2)
     assert found.answer is not None and found.answer.stats.engine == "search: branch and cut" and len(tried) == 1
     for place, draw in enumerate(found.draws):
         assert draw.network is not None and draw.is_proved
