@@ -40,7 +40,7 @@ def least_cost(store: ListStore) -> float:
 @pytest.fixture
 def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """A poor first network and few cuts, so that there is something to branch on."""
-    monkeypatch.setattr(Known, "climb", lambda self: None)
+    monkeypatch.setattr(Known, "climb", lambda *_, **__: None)
     monkeypatch.setattr(Program, "add_halves", lambda self, weights: 0)
     monkeypatch.setattr(Program, "add_local", lambda self, weights: 0)
     monkeypatch.setattr(relaxation, "PATIENCE", 1)

@@ -12,17 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "base/run_limits.h"
 #include "cuts/clusters.h"
-#include "cuts/cut_pool.h"
 
 namespace topdag {
-
-// The bound that any multipliers >= 0 of clusters give, and what families cost beyond it. As CutPool::reduced_costs to
-// the last bit, but holding nothing for each family and cluster; threads share the variables.
-ReducedCosts cluster_costs(const ListedFamilies& families, const std::vector<Cluster>& clusters,
-                           std::span<const double> costs, std::span<const std::uint8_t> allowed,
-                           std::span<const double> multipliers, int threads);
 
 struct AscentOptions {
     double temperature;  // what families cost more than the cheapest counts in units of this

@@ -89,7 +89,7 @@ class Rows(Protocol):
 
 def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> _core.Cuts:
     """First these clusters, then these rows."""
-    cuts = _core.Cuts(families.core)
+    cuts = families.cuts()
     if clusters:
         members, ks = zip(*clusters, strict=True)
         cuts.add_clusters(set_array(members, families.n), np.array(ks, dtype=np.int64))
@@ -129,7 +129,7 @@ class Program:
         import highspy
 
         self.families = families
-        self.cuts = _core.Cuts(families.core)
+        self.cuts = families.cuts()
         self.rows: list[Row | None] = []  # by cut: the row it stands for; None: clusters
         self._scopes: list[frozenset[Decision]] = []  # by cut: what must be decided for it to hold
         self._scope: frozenset[Decision] = frozenset()

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import has_member, masks_in
 from topdag._util.run import Run
@@ -68,7 +67,7 @@ class PartRelaxation:
         self.edges = Edges(families) if edges is None else edges
         self.parts, self.cuts, self.rounds = 0, 0, 0
         self.tells = True  # who watches
-        self._no_cuts = _core.Cuts(families.core)
+        self._no_cuts = families.cuts()
 
     def opened(self, half: Half, number: int) -> Node | None:
         """The part with what splits it; None when it holds no better network than is known now."""
