@@ -27,6 +27,7 @@ constexpr double few_networks = 32.0;           // are always listed one by one
 constexpr double steps_per_network = 1000.0;    // a network is counted in the time that a sweep takes for so many steps
 constexpr double close = 2.0;                   // to the best: a network from which it pays to climb
 constexpr std::size_t orders_drawn = 16;        // at the root, to climb from
+constexpr double share_tried = 0.25;            // of the sets that a part may have, where its whole had more
 // Steps between sets count for nothing, but for their sum, when they weigh less than this share of the least network
 // that is looked for.
 constexpr double share_left_out = 1e-8;
@@ -199,9 +200,9 @@ private:
     }
 
     // Some of the parts with the highest bounds, side by side, twice as many as there are threads; one after another, with
-    // all threads for each, those that are too large for that. Parts of a whole that was too large mostly are so too: they
-    // are given up as soon as all threads would be done. What is found by one may rule out others, but in whatever order,
-    // none is left out that could hold a network of the list.
+    // all threads for each, those that are too large for that. Parts of a whole that was too large often are so too: they
+    // are given up earlier. What is found by one may rule out others, but in whatever order, none is left out that could
+    // hold a network of the list.
     void take_most_promising() {
         std::vector<Part> parts;
         const std::size_t at_once = limits_.threads == 1 ? 1 : 2 * desks_.size();
@@ -213,7 +214,8 @@ private:
         for (const Part& part : parts) taken.push_back({Fate::unfinished, part.bound, {}, false});
         const bool is_alone = parts.size() == 1;
         parallel_for(parts.size(), limits_, [&](std::size_t i, int worker) {
-            const double most = is_alone || !parts[i].whole->has_few_sets ? 1.0 / limits_.threads : desk_share_;
+            const double most = is_alone ? 1.0 / limits_.threads
+                                : parts[i].whole->has_few_sets ? desk_share_ : std::min(desk_share_, share_tried);
             taken[i] = take(families_of(parts[i]), parts[i].bound, is_alone ? *alone_ : *desks_[worker], most);
         });
         for (std::size_t i = 0; i < parts.size(); ++i) {
