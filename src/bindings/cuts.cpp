@@ -92,8 +92,8 @@ struct PyCuts {
     const ListedFamilies& families;
     CutPool pool;
 
-    explicit PyCuts(nb::object owner)
-        : kept(std::move(owner)), families(nb::cast<const ListedFamilies&>(kept)), pool(families) {}
+    PyCuts(nb::object owner, bool keeps_rows)
+        : kept(std::move(owner)), families(nb::cast<const ListedFamilies&>(kept)), pool(families, keeps_rows) {}
 };
 
 // Some of the cuts of a pool, to have them back later, with the families they are for kept alive.
@@ -116,13 +116,11 @@ std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts& cuts, std::size
             "sizes differ");
     std::vector<std::int32_t> rows, columns;
     std::vector<double> values;
-    for (std::size_t c = first; c < cuts.pool.size(); ++c)
-        for (const Entry& entry : cuts.pool.row(c))
-            if (marks.data()[entry.family]) {
-                rows.push_back(static_cast<std::int32_t>(c));
-                columns.push_back(entry.family);
-                values.push_back(entry.coefficient);
-            }
+    cuts.pool.visit_marked(first, span_of(marks), [&](std::size_t c, const Entry& entry) {
+        rows.push_back(static_cast<std::int32_t>(c));
+        columns.push_back(entry.family);
+        values.push_back(entry.coefficient);
+    });
     return {give(std::move(rows)),
             give(std::move(columns)),
             give(std::move(values))};
@@ -143,8 +141,9 @@ std::pair<double, DoublesOut> costs_under(const ListedFamilies& families, const 
     const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
     require(multipliers.shape(0) == clusters.size(), "sizes differ");
     nb::gil_scoped_release released;
-    ReducedCosts result =
-        cluster_costs(families, clusters, span_of(costs), span_of(allowed), span_of(multipliers), threads);
+    std::vector<double> paid(costs.data(), costs.data() + costs.shape(0));
+    const long double given_back = pay_clusters(families, clusters, span_of(multipliers), paid, threads);
+    ReducedCosts result = above_cheapest(families, span_of(allowed), std::move(paid), given_back);
     nb::gil_scoped_acquire acquired;
     return {result.bound, give(std::move(result.excess))};
 }
@@ -241,7 +240,7 @@ void bind_relaxation(nb::module_& m) {
         .def("__len__", [](const PyCutList& listed) { return listed.cuts.size(); });
     m.def("bytes_of_cuts", [] { return PooledCut::bytes_held.load(); }, "What all cuts that there are take.");
     nb::class_<PyCuts>(m, "Cuts", "Cuts of a linear program over families.")
-        .def(nb::init<nb::object>(), "families"_a)
+        .def(nb::init<nb::object, bool>(), "families"_a, "keeps_rows"_a)
         .def("__len__", [](const PyCuts& cuts) { return cuts.pool.size(); })
         .def("limits", &limits_of, "What the coefficients of a network's families add up to at least, for each cut.")
         .def("__getitem__", &plain_cut, "cut"_a, "Its clusters (members, k), and the variables counted once more.")

@@ -26,7 +26,7 @@ def scattered(families: Families, rng: np.random.Generator, most: int) -> np.nda
 
 
 def local_cuts(families: Families, weights: np.ndarray, members: int = 5) -> _core.Cuts:
-    cuts = _core.Cuts(families.core)
+    cuts = families.cuts()
     assert cuts.add_local(weights, members, 50, LEAST) == len(cuts)
     return cuts
 
@@ -131,7 +131,7 @@ def test_many_variables_have_the_cuts_of_few(n: int) -> None:
     lists = FamilyLists.build([f"V{v}" for v in range(n)], [*((v, [], 0.0) for v in range(far)), *families])
     listed = Families.of_store(store_of(lists))
     weights = np.append(np.ones(far), np.full(len(HALF_CIRCLES), 0.5))
-    cuts = _core.Cuts(listed.core)
+    cuts = listed.cuts()
     assert cuts.add_local(weights, 4, 50, LEAST) > 0
     rows, counted, values = cuts.entries(0, np.ones(listed.size + n, dtype=np.uint8))
     own = [(int(c) - far, int(x)) for r, c, x in zip(rows, counted, values, strict=True) if r == 0 and c < listed.size]

@@ -18,7 +18,7 @@ from search_checks import HALF_CIRCLES, all_families, check_network, left_side, 
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.search import relaxation
+from topdag.search import costs, relaxation
 from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.relaxation import Incumbent, Known, Relaxation, solve_root
@@ -37,7 +37,7 @@ def all_clusters(n: int) -> list[tuple[int, int]]:
 
 
 def cuts_of(families: Families, clusters: list[tuple[int, int]]) -> _core.Cuts:
-    cuts = _core.Cuts(families.core)
+    cuts = families.cuts()
     members, ks = [m for m, _ in clusters], [k for _, k in clusters]
     cuts.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
     return cuts
@@ -142,6 +142,30 @@ def test_costs_under_multipliers_of_clusters_are_those_of_the_pool(lists: Family
         assert (bound + excess == family_bounds).all()
 
 
+@given(st.sampled_from([4, 5]), st.integers(0, 2**32 - 1))
+def test_coefficients_that_are_not_kept_are_made_alike(n: int, seed: int) -> None:
+    """Clusters, halves of sums of them, local cuts and clauses: the same entries, bound and bounds of families."""
+    families, rng = all_families(n), np.random.default_rng(seed)
+    weights = np.zeros(families.size)
+    for v in range(n):
+        np.add.at(weights, rng.integers(families.offsets[v], families.offsets[v + 1], 2), 0.5)
+    clusters = [all_clusters(n)[i] for i in rng.choice(len(all_clusters(n)), 12)]
+    seen = []
+    for long_list in (costs.LONG_LIST, 0):
+        with patch.object(costs, "LONG_LIST", long_list):
+            cuts = cuts_of(families, clusters)
+        cuts.add_clause((np.arange(families.size) % 3 == 0).view(np.uint8))
+        cuts.add_halves(weights, 20, 0.05)
+        cuts.add_local(weights, n, 20, 0.02)
+        marks = np.arange(families.size + n) % 2 == 0
+        multipliers = np.random.default_rng(seed).random(len(cuts))
+        found = families.bound(np.ones(families.size, dtype=np.bool_), cuts, multipliers)
+        seen.append(
+            (len(cuts), found[0], *(part.tolist() for part in (found[1], *cuts.entries(2, marks.view(np.uint8)))))
+        )
+    assert seen[0] == seen[1]
+
+
 @given(strategies.tied_lists(variables=(2, 4)), st.floats(0.1, 5.0))
 def test_an_ascent_raises_the_smooth_bound(lists: FamilyLists, temperature: float) -> None:
     families = Families.of_store(store_of(lists))
@@ -181,12 +205,12 @@ def check_relaxation(store: ListStore, found: Relaxation, epsilon: float) -> Non
     assert families.bound(kept, cuts_of(families, found.clusters), found.multipliers)[0] >= found.bound
 
 
-@pytest.mark.parametrize("long_list", [relaxation.LONG_LIST, 0])
+@pytest.mark.parametrize("long_list", [costs.LONG_LIST, 0])
 @settings(max_examples=50, deadline=None)
 @given(strategies.tied_lists(variables=(1, 4)), st.sampled_from([0.0, 1.0, 2.5]))
 def test_the_root_never_says_too_much(long_list: int, lists: FamilyLists, epsilon: float) -> None:
     store = store_of(lists)
-    with patch.object(relaxation, "LONG_LIST", long_list):
+    with patch.object(costs, "LONG_LIST", long_list):
         check_relaxation(store, solve_root(store, Run(), epsilon=epsilon), epsilon)
 
 
@@ -198,10 +222,10 @@ def test_the_root_of_a_table(table: td.Table, epsilon: float) -> None:
     check_relaxation(store, solve_root(store, Run(), epsilon=epsilon), epsilon)
 
 
-@pytest.mark.parametrize("long_list", [relaxation.LONG_LIST, 0])
+@pytest.mark.parametrize("long_list", [costs.LONG_LIST, 0])
 def test_bounds_of_families_that_others_were_left_out_for(long_list: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network with left out families costs more than the threshold, and may cost less than a bound without them."""
-    monkeypatch.setattr(relaxation, "LONG_LIST", long_list)
+    monkeypatch.setattr(costs, "LONG_LIST", long_list)
     for seed in range(150):
         rng = np.random.default_rng(seed)
         families = families_with_cycles(rng, 4, parts=1, levels=int(rng.choice([3, 12, 40])))

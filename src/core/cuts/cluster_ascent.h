@@ -5,24 +5,16 @@
 // back. With the cheapest replaced by a soft minimum at some temperature it is smooth, and the best multiplier of one
 // cluster, all others as they are, takes one equation in one unknown. Cluster after cluster, again and again, that
 // climbs to the best multipliers of all; the soft minima are weights of families, from which further clusters are found
-// [as in Globerson & Jaakkola 2007, for other programs].
+// [Jaakkola et al. 2010; Meshi, Jaakkola & Globerson 2012].
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "base/run_limits.h"
 #include "cuts/clusters.h"
-#include "cuts/cut_pool.h"
 
 namespace topdag {
-
-// The bound that any multipliers >= 0 of clusters give, and what families cost beyond it. As CutPool::reduced_costs to
-// the last bit, but holding nothing for each family and cluster; threads share the variables.
-ReducedCosts cluster_costs(const ListedFamilies& families, const std::vector<Cluster>& clusters,
-                           std::span<const double> costs, std::span<const std::uint8_t> allowed,
-                           std::span<const double> multipliers, int threads);
 
 struct AscentOptions {
     double temperature;  // what families cost more than the cheapest counts in units of this

@@ -2,7 +2,6 @@
 #include "cuts/cut_pool.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -12,47 +11,21 @@ namespace topdag {
 
 int Cut::limit() const {
     if (local) return local->limit;
-    if (clusters.empty() && variables.empty()) return 1;  // a clause
+    if (is_clause()) return 1;
     int sum = static_cast<int>(variables.size());
     for (const Cluster& cluster : clusters) sum += cluster.k;
     return is_halved() ? (sum + 1) / 2 : sum;
 }
 
-void CutPool::add(Cut cut) {
-    std::vector<Entry> row = cut.local ? local_row(*cut.local) : row_of_sums(cut);
-    cuts_.push_back(std::make_shared<const PooledCut>(std::move(cut), std::move(row)));
-}
-
-std::vector<Entry> CutPool::local_row(const LocalCut& cut) const {
-    std::vector<Entry> row;
-    for (int place = 0; place < static_cast<int>(cut.members.size()); ++place) {
-        const int v = cut.members[place];
-        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i)
-            if (const int coefficient = cut.coefficient(place, families_.parents(i)))
-                row.push_back({static_cast<std::int32_t>(i), coefficient});
-        row.push_back({further(v), cut.coefficient(place, {})});
-    }
-    return row;
-}
-
-void CutPool::count(const Cluster& cluster) {
-    for (const int v : cluster.members) is_member_[v] = 1;
-    for (const int v : cluster.members) {
-        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i)
-            sums_[i] += n_marked(families_.parents(i), is_member_) < cluster.k;
-        ++sums_[further(v)];
-    }
-    for (const int v : cluster.members) is_member_[v] = 0;
-}
-
-std::vector<Entry> CutPool::row_of_sums(const Cut& cut) {
+std::vector<Entry> RowMaker::row(const Cut& cut, const Places& places) {
+    if (cut.local) return local_row(*cut.local, places);
     Variables touched = cut.variables;
     for (const Cluster& cluster : cut.clusters) {
         touched.insert(touched.end(), cluster.members.begin(), cluster.members.end());
-        count(cluster);
+        count(cluster, places);
     }
     for (const int v : cut.variables) {
-        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i) ++sums_[i];
+        for (const std::int32_t i : places.of(v)) ++sums_[i];
         ++sums_[further(v)];
     }
     std::sort(touched.begin(), touched.end());
@@ -63,17 +36,43 @@ std::vector<Entry> CutPool::row_of_sums(const Cut& cut) {
         if (sum != 0) row.push_back({family, cut.is_halved() ? (sum + 1) / 2 : sum});
     };
     for (const int v : touched) {
-        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i) take(static_cast<std::int32_t>(i));
+        for (const std::int32_t i : places.of(v)) take(i);
         take(further(v));
     }
     return row;
 }
 
-void CutPool::add_clause(std::span<const std::uint8_t> marks) {
+std::vector<Entry> RowMaker::local_row(const LocalCut& cut, const Places& places) const {
     std::vector<Entry> row;
-    for (std::int32_t i = 0; i < further(0); ++i)
+    for (int place = 0; place < static_cast<int>(cut.members.size()); ++place) {
+        const int v = cut.members[place];
+        for (const std::int32_t i : places.of(v))
+            if (const int coefficient = cut.coefficient(place, families_.parents(i))) row.push_back({i, coefficient});
+        row.push_back({further(v), cut.coefficient(place, {})});
+    }
+    return row;
+}
+
+void RowMaker::count(const Cluster& cluster, const Places& places) {
+    for (const int v : cluster.members) is_member_[v] = 1;
+    for (const int v : cluster.members) {
+        for (const std::int32_t i : places.of(v)) sums_[i] += n_marked(families_.parents(i), is_member_) < cluster.k;
+        ++sums_[further(v)];
+    }
+    for (const int v : cluster.members) is_member_[v] = 0;
+}
+
+void CutPool::add(Cut cut) {
+    std::vector<Entry> row = keeps_rows_ ? maker_.row(cut, all_) : std::vector<Entry>{};
+    cuts_.push_back(std::make_shared<const PooledCut>(std::move(cut), std::move(row)));
+}
+
+void CutPool::add_clause(std::span<const std::uint8_t> marks) {
+    const auto n = static_cast<std::int32_t>(families_.size());
+    std::vector<Entry> row;
+    for (std::int32_t i = 0; i < n; ++i)
         if (marks[static_cast<std::size_t>(i)]) row.push_back({i, 1});
-    for (int v = 0; v < families_.n_variables(); ++v) row.push_back({further(v), 1});
+    for (int v = 0; v < families_.n_variables(); ++v) row.push_back({n + v, 1});
     cuts_.push_back(std::make_shared<const PooledCut>(Cut{}, std::move(row)));
 }
 
@@ -86,25 +85,30 @@ void CutPool::keep(std::span<const std::uint8_t> kept) {
 
 ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
                                     std::span<const double> multipliers) const {
-    ReducedCosts result{0.0, {costs.begin(), costs.end()}};
-    long double bound = 0.0L;  // parts of the sum may be as many times larger as there are variables
-    result.excess.resize(costs.size() + families_.n_variables());  // the further families are of no interest
+    std::vector<double> paid(costs.begin(), costs.end());
+    paid.resize(costs.size() + families_.n_variables());  // the further families are of no interest
+    long double given_back = 0.0L;
+    const auto pay = [&](std::size_t c, const std::vector<Entry>& row) {
+        given_back += cut(c).limit() * multipliers[c];
+        for (const Entry& entry : row) paid[entry.family] -= entry.coefficient * multipliers[c];
+    };
+    std::vector<Cluster> clusters;  // of which no row is kept
+    std::vector<double> cluster_multipliers;
+    RowMaker maker(families_);
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
         if (multipliers[c] <= 0) continue;
-        bound += cut(c).limit() * multipliers[c];
-        for (const Entry& entry : row(c)) result.excess[entry.family] -= entry.coefficient * multipliers[c];
+        if (has_row(c)) {
+            pay(c, row(c));
+        } else if (cut(c).is_cluster()) {
+            clusters.push_back(cut(c).clusters[0]);
+            cluster_multipliers.push_back(multipliers[c]);
+        } else {
+            pay(c, maker.row(cut(c), all_));
+        }
     }
-    result.excess.resize(costs.size());
-    for (int v = 0; v < families_.n_variables(); ++v) {
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i)
-            if (allowed[i]) least = std::min(least, result.excess[i]);
-        bound += least;
-        if (least == std::numeric_limits<double>::infinity()) continue;
-        for (std::size_t i = families_.begin_of(v); i < families_.end_of(v); ++i) result.excess[i] -= least;
-    }
-    result.bound = static_cast<double>(bound);
-    return result;
+    paid.resize(costs.size());
+    if (!clusters.empty()) given_back += pay_clusters(families_, clusters, cluster_multipliers, paid, 1);
+    return above_cheapest(families_, allowed, std::move(paid), given_back);
 }
 
 namespace {
@@ -174,11 +178,13 @@ public:
             for (std::size_t i = pool.families().begin_of(v); i < pool.families().end_of(v); ++i)
                 if (column_of[i] >= 0) columns_.back().push_back(column_of[i]);
         }
+        const Places with_weight(pool.families(), [&](std::size_t i) { return weights[i] != 0; });
+        RowMaker maker(pool.families());
         for (std::size_t c = 0; c < pool.size(); ++c) {
             if (!pool.cut(c).is_cluster()) continue;
             double weight = 0.0;
             std::vector<int> columns;
-            for (const Entry& entry : pool.row(c)) {
+            for (const Entry& entry : maker.row(pool.cut(c), with_weight)) {
                 if (static_cast<std::size_t>(entry.family) < weights.size()) weight += weights[entry.family];
                 if (column_of[entry.family] >= 0) columns.push_back(column_of[entry.family]);
             }

@@ -11,6 +11,7 @@
 
 #include "cuts/clusters.h"
 #include "cuts/local_cuts.h"
+#include "cuts/reduced_costs.h"
 
 namespace topdag {
 
@@ -28,6 +29,7 @@ struct Cut {
     bool operator==(const Cut&) const = default;
     bool is_cluster() const { return clusters.size() == 1 && variables.empty(); }
     bool is_halved() const { return clusters.size() > 1 || !variables.empty(); }
+    bool is_clause() const { return clusters.empty() && variables.empty() && !local; }
     int limit() const;
 };
 
@@ -39,7 +41,7 @@ struct Entry {
 // A cut and its coefficients, which never change: pools share it.
 struct PooledCut {
     const Cut cut;
-    const std::vector<Entry> row;
+    const std::vector<Entry> row;  // empty where coefficients are made when they are needed
 
     PooledCut(Cut its_cut, std::vector<Entry> its_row) : cut(std::move(its_cut)), row(std::move(its_row)) { bytes_held += bytes(); }
     ~PooledCut() { bytes_held -= bytes(); }
@@ -53,19 +55,57 @@ struct PooledCut {
 
 using SharedCuts = std::vector<std::shared_ptr<const PooledCut>>;
 
-struct ReducedCosts {
-    double bound;                // no network of these families costs less
-    std::vector<double> excess;  // no network with the family costs less than bound + excess
+// Some of the families, by variable.
+class Places {
+public:
+    // Those for which `has` is true.
+    template <class Has>
+    Places(const ListedFamilies& families, Has&& has) {
+        for (int v = 0; v < families.n_variables(); ++v) {
+            for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i)
+                if (has(i)) places_.push_back(static_cast<std::int32_t>(i));
+            ends_.push_back(places_.size());
+        }
+    }
+
+    std::span<const std::int32_t> of(int v) const { return std::span(places_).subspan(ends_[v], ends_[v + 1] - ends_[v]); }
+
+private:
+    std::vector<std::int32_t> places_;
+    std::vector<std::size_t> ends_{0};
 };
 
-// Cuts with their coefficients for fixed families. A family number from the number of families on stands for a
-// further family without parents of each variable.
+// Makes coefficients of cuts. A family number from the number of families on stands for a further family without parents
+// of each variable.
+class RowMaker {
+public:
+    // Looks into the families.
+    explicit RowMaker(const ListedFamilies& families)
+        : families_(families), is_member_(families.n_variables(), 0),
+          sums_(families.size() + static_cast<std::size_t>(families.n_variables()), 0) {}
+
+    // Of a cut that is no clause, for families at these places and the further ones; those that are 0 are left out.
+    std::vector<Entry> row(const Cut& cut, const Places& places);
+
+private:
+    std::vector<Entry> local_row(const LocalCut& cut, const Places& places) const;
+    void count(const Cluster& cluster, const Places& places);
+    std::int32_t further(int v) const { return static_cast<std::int32_t>(families_.size()) + v; }
+
+    const ListedFamilies& families_;
+    // While a row is made: members of a cluster, and by family how many clusters and variables count it.
+    std::vector<char> is_member_;
+    std::vector<std::int32_t> sums_;
+};
+
+// Cuts for fixed families. Their coefficients are kept, or made when they are needed: for long lists they would take
+// gigabytes.
 class CutPool {
 public:
     // Looks into the families.
-    explicit CutPool(const ListedFamilies& families)
-        : families_(families), is_member_(families.n_variables(), 0),
-          sums_(families.size() + static_cast<std::size_t>(families.n_variables()), 0) {}
+    CutPool(const ListedFamilies& families, bool keeps_rows)
+        : families_(families), all_(families, [](std::size_t) { return true; }), maker_(families),
+          keeps_rows_(keeps_rows) {}
 
     void add(Cut cut);
     // One of the marked families must be there; the further families count too.
@@ -73,11 +113,23 @@ public:
     void keep(std::span<const std::uint8_t> kept);
     std::size_t size() const { return cuts_.size(); }
     const Cut& cut(std::size_t c) const { return cuts_[c]->cut; }
-    const std::vector<Entry>& row(std::size_t c) const { return cuts_[c]->row; }
     const SharedCuts& cuts() const { return cuts_; }
     // Instead of all it has; they are of the same families.
     void replace(SharedCuts cuts) { cuts_ = std::move(cuts); }
     const ListedFamilies& families() const { return families_; }
+
+    // Calls visit(c, entry) for the cuts from `first` on, and families at places where the marks are; the marks of the
+    // further families come last.
+    template <class Visit>
+    void visit_marked(std::size_t first, std::span<const std::uint8_t> marks, Visit&& visit) const {
+        const Places places(families_, [&](std::size_t i) { return marks[i] != 0; });
+        RowMaker maker(families_);
+        for (std::size_t c = first; c < cuts_.size(); ++c) {
+            const std::vector<Entry> made = has_row(c) ? std::vector<Entry>{} : maker.row(cut(c), places);
+            for (const Entry& entry : has_row(c) ? row(c) : made)
+                if (marks[entry.family]) visit(c, entry);
+        }
+    }
 
     // The Lagrangean bound of any multipliers >= 0: limits times multipliers, plus for each variable its cheapest
     // family once every cut has paid its multiplier to the families in it. Exact when costs and multipliers lie on one
@@ -91,16 +143,14 @@ public:
                                      double least_violation) const;
 
 private:
-    std::vector<Entry> local_row(const LocalCut& cut) const;
-    std::vector<Entry> row_of_sums(const Cut& cut);
-    void count(const Cluster& cluster);
-    std::int32_t further(int v) const { return static_cast<std::int32_t>(families_.size()) + v; }
+    bool has_row(std::size_t c) const { return keeps_rows_ || cut(c).is_clause(); }
+    const std::vector<Entry>& row(std::size_t c) const { return cuts_[c]->row; }
 
     const ListedFamilies& families_;
+    Places all_;
+    RowMaker maker_;
+    bool keeps_rows_;
     SharedCuts cuts_;
-    // While a row is made: members of a cluster, and by family how many clusters and variables count it.
-    std::vector<char> is_member_;
-    std::vector<std::int32_t> sums_;
 };
 
 }  // namespace topdag

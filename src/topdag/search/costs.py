@@ -20,6 +20,8 @@ SEED = 1
 """Orders that searches begin with are drawn alike every time."""
 Cluster: TypeAlias = tuple[int, int]
 """Members, as a mask, and k: at least k of them have fewer than k parents among the members."""
+LONG_LIST = 20_000
+"""So many families are a long list: a linear program takes minutes, and coefficients of its cuts gigabytes."""
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 
 
@@ -49,6 +51,14 @@ class Families:
     @property
     def size(self) -> int:
         return len(self.costs)
+
+    @property
+    def is_long(self) -> bool:
+        return self.size >= LONG_LIST
+
+    def cuts(self) -> _core.Cuts:
+        """None yet."""
+        return _core.Cuts(self.core, not self.is_long)
 
     @cached_property
     def owners(self) -> Integers:
