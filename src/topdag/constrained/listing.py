@@ -14,10 +14,8 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import GrowingLists, families_left
-from topdag.errors import ScoreError
-from topdag.scoring.allowed import can_list_all
-from topdag.scoring.keep import MOST_IN_A_LIST, Behind
-from topdag.scoring.score import scored_again
+from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.score import scored_whole
 from topdag.scoring.scores import Scores
 from topdag.search.partition.listed import Kind, Listed
 from topdag.search.partition.listing import list_by_partition
@@ -72,16 +70,8 @@ class _ClauseListing:
 
     @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best; infinite when that is not known: not all families can be listed, or
-        some score so little that the others could not be told apart."""
-        every: Scores | None = self.scores
-        assert every is not None and every.compiled is not None
-        if not every.lists_all:
-            can_be = can_list_all(every.compiled.families, every.max_parents)
-            try:
-                every = scored_again(every, self.run, Behind(math.inf), relaxed=True) if can_be else None
-            except ScoreError:
-                return math.inf
+        """No network is further behind the best; infinite when that is not known: not all families can be listed."""
+        every = self.scores if self.scores.lists_all else scored_whole(self.scores, self.run, relaxed=True)
         return math.inf if every is None else every.store.listed.largest_shortfall
 
     def _list(self, slack: float) -> bool | None:

@@ -39,7 +39,7 @@ from topdag.questions.request import (
     space_of,
     upper_bound,
 )
-from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.probability_losses import together
@@ -50,9 +50,14 @@ from topdag.scoring.with_prior import weighed
 from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.partition.listed import Kind
+from topdag.search.reach import first_slack
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
+SCORED_FOR, SCORED_FACTOR = 10, 1e3
+"""Families reach at first as far as a list of so many may: of longer lists many tie, and reach little further. Of
+larger factors the best network comes first, as families may be very many."""
+READ_FROM_LISTS = (Engine.PARTITION, Engine.SPARSE)
 LISTING = f"{Engine.DENSE.value} and depth-first listing"
 AnyList = TypeVar("AnyList", bound=BestList[Any])
 
@@ -226,7 +231,7 @@ class _Reading(Generic[AnyList]):
             require_score_equivalent(self.request, self.wanted.asked_by)
         decision = decide(self.request, question)
         self.trail.engine, self.trail.reason = decision.engine.value, decision.reason
-        scores = self.trail.scores = _scored(self.trail, decision, self.run)
+        scores = self.trail.scores = _scored(self.trail, decision, self.wanted, self.run)
         if scores is None:
             return None
         decision = decide_again(decision, self.request, question, scores, self.run)
@@ -290,17 +295,18 @@ class _Reading(Generic[AnyList]):
         return cast(AnyList, list_by_orders(self.trail, self.wanted.most, self.wanted.factor, self.run))
 
 
-def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
+def _scored(trail: Trail, decision: Decision, wanted: Wanted, run: Run) -> Scores | None:
     """None when the time is up before all families are scored."""
     request = trail.request
-    scores = request.scores if request.scores is not None else _scored_table(trail, decision, run)
+    scores = request.scores if request.scores is not None else _scored_table(trail, decision, wanted, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
     return weighed(scores, request.prior, run)
 
 
-def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
-    """What cannot be listed is not scored either."""
+def _scored_table(trail: Trail, decision: Decision, wanted: Wanted, run: Run) -> Scores | None:
+    """What cannot be listed is not scored either. Lists of families reach as far as the list of networks is likely to
+    go, so that most tables are scored once; if it goes further, they are scored again."""
     request = trail.request
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
@@ -308,7 +314,12 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         require_room(n, request.prior, run)
     plan_scores(request, decision, run)
     plan_lists(n, decision.form.engine, run)
-    return scored_table(trail, decision, run)
+    factor = wanted.factor if wanted.factor < math.inf else math.exp(first_slack(min(wanted.most, SCORED_FOR)))
+    is_from_lists = decision.scores_lists and decision.keep is None and decision.engine in READ_FROM_LISTS
+    if not is_from_lists or factor > SCORED_FACTOR:
+        return scored_table(trail, decision, run)
+    scores = scored_table(trail, replace(decision, keep=Within(factor * (1 + 1e-12))), run)
+    return None if scores is None else replace(scores, automatic=True)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -442,7 +453,7 @@ def _without_scores(request: Request, notes: tuple[str, ...]) -> Scores:
 def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
     trail = Trail(request)
-    scores = _scored(trail, decide(request, Question.LIST), run)
+    scores = _scored(trail, decide(request, Question.LIST), wanted, run)
     if trail.too_large is not None:
         raise trail.too_large
     if scores is None:

@@ -20,13 +20,11 @@ from topdag._util.class_graph import class_members
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
-from topdag.knowledge.compiled import free_rules
 from topdag.questions.list_sources import Wanted, spread_of, wide_enough
-from topdag.scoring.allowed import can_list_all
-from topdag.scoring.keep import MOST_IN_A_LIST, Behind
+from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
-from topdag.scoring.score import scored_again
+from topdag.scoring.score import scored_whole
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best
 from topdag.search.checkpoints import Checkpoint, ListState
@@ -170,18 +168,24 @@ class PartitionLists:
     @cached_property
     def _furthest(self) -> float:
         """Infinite: up to the last network there is."""
-        known = self.scores.compiled
-        rules = free_rules(self.scores.scored_names) if known is None else known.families
-        has_all = self._spread < math.inf or can_list_all(rules, self.scores.max_parents)
-        return min(math.log(self.wanted.factor), self.scores.cutoff, math.inf if has_all else LARGEST_REACH)
+        asked = min(math.log(self.wanted.factor), self.scores.cutoff)
+        if self._spread < math.inf or (asked == math.inf and self._every is not None):
+            return asked
+        return min(asked, LARGEST_REACH)
+
+    @cached_property
+    def _every(self) -> Scores | None:
+        """With all families that are allowed, where that can be."""
+        return scored_whole(self.scores, self.run)
 
     @cached_property
     def _spread(self) -> float:
         return spread_of(self.scores)
 
     def _within_furthest(self, reach: float) -> float:
-        is_far = reach >= min(self._spread, LARGEST_REACH)
-        return self._furthest if is_far else min(reach, self._furthest)
+        if reach >= min(self._spread, LARGEST_REACH):
+            return self._furthest
+        return min(reach, math.log(self.wanted.factor), self.scores.cutoff)
 
     def _further(self, reach: float, found: int, before: int) -> float:
         """When so many were found, and so many the time before. Where there were no more, all there are may be known:
@@ -207,7 +211,7 @@ class PartitionLists:
         if self._spread < math.inf:
             return self.scores
         if reach == math.inf:
-            return scored_again(self.scores, self.run, Behind(math.inf))
+            return self._every
         factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(min(reach, LARGEST_REACH))
         return wide_enough(self.scores, factor, self.run)
 

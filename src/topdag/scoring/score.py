@@ -16,9 +16,9 @@ from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
-from topdag.scoring.allowed import allowed_only, score_allowed
+from topdag.scoring.allowed import allowed_only, can_list_all, score_allowed
 from topdag.scoring.choice import form_of_scores
-from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
+from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
@@ -238,6 +238,20 @@ def scored_again(
         relaxed=scores.is_relaxed if relaxed is None else relaxed,
         listed=listed,
     )
+
+
+def scored_whole(scores: Scores, run: Run, *, relaxed: bool | None = None) -> Scores | None:
+    """With all families that are allowed in lists; None when they are too many, their scores too far apart to be told
+    on one grid, or the time is up."""
+    from topdag.knowledge.compiled import free_rules
+
+    rules = free_rules(scores.scored_names) if scores.compiled is None else scores.compiled.families
+    if not can_list_all(rules, scores.max_parents):
+        return None
+    try:
+        return scored_again(scores, run, Behind(math.inf), relaxed=relaxed)
+    except ScoreError:
+        return None
 
 
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
