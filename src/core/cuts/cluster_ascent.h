@@ -5,7 +5,7 @@
 // back. With the cheapest replaced by a soft minimum at some temperature it is smooth, and the best multiplier of one
 // cluster, all others as they are, takes one equation in one unknown. Cluster after cluster, again and again, that
 // climbs to the best multipliers of all; the soft minima are weights of families, from which further clusters are found
-// [as in Globerson & Jaakkola 2007, for other programs].
+// [Jaakkola et al. 2010; Meshi, Jaakkola & Globerson 2012].
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@ from topdag.search.stores import ListStore, common_step
 CLIMBS = 1_000
 FEWEST_CLIMBS = 100
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
+LONGER_CLIMBS = 1_000
 CLIMBING_WORK = 100_000_000  # climbs times families or pairs of variables, at most: a bound is to come soon
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 MOST_K = 3
@@ -108,21 +109,26 @@ class Known:
         return False
 
     def climb(self, climbs: int | None = None) -> None:
-        """Over orders, so many times, with other draws each time; not at all where nothing can be cheaper, as
-        in a part of one variable."""
+        """Over orders, so many times; not at all where nothing can be cheaper, as in a part of one variable."""
         if self.is_proved:
             return
         if climbs is None:
             climbs = CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS
             climbs = FEWEST_CLIMBS if self.clusters else climbs
-        climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2)))
+        self._climb(min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2))))
+
+    def climb_longer(self) -> None:
+        """Where a linear program takes minutes, a better network costs little."""
+        if not self.is_proved:
+            self._climb(LONGER_CLIMBS)
+
+    def _climb(self, climbs: int) -> None:
+        """With other draws each time."""
         seed = SEED + (self._n_climbed << 32)
         self._n_climbed += 1
         left = self._run.seconds_left
-        seconds = None if left is None else CLIMBING_SHARE * left
-        self.offer(
-            *_core.climb_orders(self.candidates, climbs, seed, _core.Limits(self._run.threads, seconds, self._run.tick))
-        )
+        limits = _core.Limits(self._run.threads, None if left is None else CLIMBING_SHARE * left, self._run.tick)
+        self.offer(*_core.climb_orders(self.candidates, climbs, seed, limits))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""
@@ -257,6 +263,7 @@ class _Root:
                 self._lower_threshold()
             found = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_ASCENT_VIOLATION, SEARCH_STEPS)
             self.n_cuts += ascent.replace_idle(zip(masks_in(found[0]), found[1].tolist(), strict=True))
+        self.known.climb_longer()
         self._near = ascent.near
         self._bound_before = self.bound
 
