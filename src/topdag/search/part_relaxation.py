@@ -216,7 +216,8 @@ class PartRelaxation:
         if not self.families.core.propagate(half.view(np.uint8)):
             return self.known.cost - bound + LEAST_TRIED_GAIN
         multipliers = self.program.tried(half, basis, ITERATIONS_TRIED, self.limits)
-        reached, _ = self.families.bound(half, self.program.cuts, multipliers)
+        # Families that have not entered the program would hide what is gained on those that have.
+        reached, _ = self.families.bound(half & self.program.is_in, self.program.cuts, multipliers)
         return max(0.0, min(reached, self.known.cost) - bound) + LEAST_TRIED_GAIN
 
     def halves(self, allowed: Marks, edge: Edge) -> tuple[Marks, Marks]:
