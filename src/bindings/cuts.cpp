@@ -96,6 +96,20 @@ struct PyCuts {
         : kept(std::move(owner)), families(nb::cast<const ListedFamilies&>(kept)), pool(families, keeps_rows) {}
 };
 
+// Some of the cuts of a pool, to have them back later, with the families they are for kept alive.
+struct PyCutList {
+    nb::object families;
+    SharedCuts cuts;
+};
+
+PyCutList listed_cuts(const PyCuts& cuts, const Flags& kept) {
+    require(kept.shape(0) == cuts.pool.size(), "sizes differ");
+    PyCutList listed{cuts.kept, {}};
+    for (std::size_t c = 0; c < cuts.pool.size(); ++c)
+        if (kept.data()[c]) listed.cuts.push_back(cuts.pool.cuts()[c]);
+    return listed;
+}
+
 // Entries of cuts from `first` on, for families marked and for the further family of each variable.
 std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts& cuts, std::size_t first, const Flags& marks) {
     require(marks.shape(0) == cuts.families.size() + static_cast<std::size_t>(cuts.families.n_variables()),
@@ -222,6 +236,9 @@ void bind_relaxation(nb::module_& m) {
                 return propagate_orders(families, span_of(allowed));
             },
             "allowed"_a, "Forbids, in place, families at odds with orders that all others force; False: no network.");
+    nb::class_<PyCutList>(m, "CutList", "Some cuts of a linear program, to have them back later.")
+        .def("__len__", [](const PyCutList& listed) { return listed.cuts.size(); });
+    m.def("bytes_of_cuts", [] { return PooledCut::bytes_held.load(); }, "What all cuts that there are take.");
     nb::class_<PyCuts>(m, "Cuts", "Cuts of a linear program over families.")
         .def(nb::init<nb::object, bool>(), "families"_a, "keeps_rows"_a)
         .def("__len__", [](const PyCuts& cuts) { return cuts.pool.size(); })
@@ -252,6 +269,14 @@ void bind_relaxation(nb::module_& m) {
                 cuts.pool.keep(span_of(kept));
             },
             "kept"_a)
+        .def("listed", &listed_cuts, "kept"_a)
+        .def(
+            "replace",
+            [](PyCuts& cuts, const PyCutList& listed) {
+                require(listed.families.is(cuts.kept), "cuts of other families");
+                cuts.pool.replace(listed.cuts);
+            },
+            "listed"_a, "Has these instead of all it had.")
         .def("entries", &entries, "first"_a, "marks"_a, "Cut, family and coefficient, for marked families.")
         .def("bound", &bound_of, "costs"_a, "allowed"_a, "multipliers"_a,
              "The bound of these multipliers on networks of allowed families, and each family's excess over it.");

@@ -497,6 +497,14 @@ class ClusterFamilies:
         Forbids, in place, families at odds with orders that all others force; False: no network.
         """
 
+class CutList:
+    """Some cuts of a linear program, to have them back later."""
+
+    def __len__(self) -> int: ...
+
+def bytes_of_cuts() -> int:
+    """What all cuts that there are take."""
+
 class Cuts:
     """Cuts of a linear program over families."""
 
@@ -528,6 +536,11 @@ class Cuts:
         """
 
     def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def listed(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> CutList: ...
+
+    def replace(self, listed: CutList) -> None:
+        """Has these instead of all it had."""
 
     def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Cut, family and coefficient, for marked families."""

@@ -135,6 +135,14 @@ def same_words(text: str, told: str) -> bool:
     return re.search(".*".join(map(re.escape, text.split(".*"))), told) is not None
 
 
+@pytest.mark.parametrize("ending", ["jkl", "PSS"])
+def test_scores_given_as_a_table(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"scores.{ending}"
+    path.write_bytes(b"2\na 1\n-1.0 0\nb 1\n-2.0 0\n")
+    with pytest.raises(td.TableError, match=r"a file of scores by its name; topdag\.io\.read_scores\(\) reads it"):
+        td.best_network(path)
+
+
 @pytest.mark.parametrize(
     ("content", "options", "text"), [case[1:] for case in ODD_FILES], ids=[c[0] for c in ODD_FILES]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import reference
 import strategies
@@ -15,8 +16,9 @@ from search_checks import check_network, store_of
 
 import topdag as td
 from topdag._util.run import Run
-from topdag.search import branch_and_cut, relaxation
+from topdag.search import branch_and_cut, part_relaxation, relaxation
 from topdag.search.branch_and_cut import prove_best
+from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.linear_program import Program, Solution
 from topdag.search.relaxation import Incumbent, Known, solve_root
@@ -38,12 +40,12 @@ def least_cost(store: ListStore) -> float:
 @pytest.fixture
 def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """A poor first network and few cuts, so that there is something to branch on."""
-    monkeypatch.setattr(Known, "climb", lambda self: None)
+    monkeypatch.setattr(Known, "climb", lambda *_, **__: None)
     monkeypatch.setattr(Program, "add_halves", lambda self, weights: 0)
     monkeypatch.setattr(Program, "add_local", lambda self, weights: 0)
     monkeypatch.setattr(relaxation, "PATIENCE", 1)
-    monkeypatch.setattr(branch_and_cut, "FIRST_PATIENCE", 1)
-    for room in (relaxation, branch_and_cut):
+    monkeypatch.setattr(part_relaxation, "FIRST_PATIENCE", 1)
+    for room in (relaxation, part_relaxation):
         monkeypatch.setattr(room, "CUTS_A_ROUND", 1)
 
 
@@ -85,6 +87,42 @@ def test_it_branches_to_the_same_end(seed: int) -> None:
 
 
 @pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_side_by_side_are_the_same_for_any_number_of_threads(seed: int) -> None:
+    store = list_store(strategies.sampled_table(11, 200, seed), td.BDeu(10))
+    one = prove_best(store, Run(threads=1))
+    assert one.finished and one.work["parts"] > 2
+    assert all(prove_best(store, Run(threads=threads)) == one for threads in (2, 4, 16))
+
+
+def test_a_program_returns_to_where_another_stood() -> None:
+    """Also after it has had other cuts, and with families that it did not have."""
+    store, run = list_store(strategies.sampled_table(11, 200, 1), td.BDeu(10)), Run()
+    families = Families.of_store(store)
+    there, elsewhere = Program(families, 1e4), Program(families, 1e4)
+    for program, first in ((there, 4), (elsewhere, 2)):
+        program.admit(families.first(first))
+        for _ in range(first):
+            solution = program.solve(run)
+            assert solution is not None
+            program.add_clusters(*families.core.separate(solution.weights, 3, 20, 1e-4, 100))
+    standing, wanted = there.standing(), there.solve(run)
+    elsewhere.return_to(standing)
+    there.admit(elsewhere.is_in)
+    elsewhere.admit(there.is_in)
+    found, wanted = elsewhere.solve(run), there.solve(run)
+    assert found is not None and wanted is not None
+    assert len(elsewhere.cuts) == len(there.cuts) == len(standing.cuts)
+    everything = np.ones(families.size, dtype=np.bool_)
+    bounds = [
+        families.bound(everything, program.cuts, own.multipliers)[0]
+        for program, own in ((elsewhere, found), (there, wanted))
+    ]
+    assert bounds[0] == pytest.approx(bounds[1], abs=1e-6)
+    assert families.costs @ found.weights == pytest.approx(families.costs @ wanted.weights, abs=1e-6)
+
+
+@pytest.mark.usefixtures("little_help")
 def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = prove_best(store, Run())
@@ -110,8 +148,8 @@ def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("little_help")
-@pytest.mark.parametrize("after", [1, 3, 10])
-def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("after", "threads"), [(1, 1), (3, 2), (10, 1), (10, 4)])
+def test_ctrl_c_leaves_what_is_known(after: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = least_cost(store)
     solved = iter(range(after))
@@ -124,7 +162,7 @@ def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch
         return solve(self, run)
 
     monkeypatch.setattr(Program, "solve", stopped)
-    run = Run()
+    run = Run(threads=threads)
     known = Known(store, run)
     assert not prove_best(store, run, known=known).finished
     assert known.incumbent is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from list_checks import all_listed, random_lists
 from strategies import tables, tied_lists
 
 import topdag as td
+from topdag._util.bitsets import is_acyclic, masks_in
 from topdag._util.class_graph import class_graph
 from topdag._util.run import Run
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, search_best
 from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
+from topdag.search.partition.few import MOST_CHOICES, networks_of_few
 from topdag.search.partition.listed import MOST_TIED, Kind, Listed, size_of
 from topdag.search.partition.listing import list_by_partition
 from topdag.search.partition.nearby import offer_nearby
@@ -120,3 +123,21 @@ def test_classes_with_ties(table: td.Table, wanted: int, reach: float) -> None:
         scores = td.score(table, kind, keep=td.Within(1e300))
         if isinstance(scores.store, ListStore) and len(scores.columns) > 1:
             assert_classes(scores, wanted, reach)
+
+
+@given(tied_lists(), st.sampled_from([0.0, 2.0, 1e6]), st.integers(0, 99))
+def test_networks_of_few_families_are_all_there_are(lists: FamilyLists, reach: float, seed: int) -> None:
+    """Of any of the families; more than a few are left to others."""
+    store = all_listed(lists).store
+    assert isinstance(store, ListStore)
+    families = Families.of_store(store)
+    allowed = np.random.default_rng(seed).random(families.size) < 0.4
+    found = networks_of_few(families, allowed, reach)
+    own = [np.flatnonzero(allowed[begin:end]) + begin for begin, end in families.spans]
+    n_choices = math.prod(map(len, own))
+    assert (found is None) == (n_choices > MOST_CHOICES)
+    if found is not None:
+        masks = masks_in(families.parents)
+        choices = [(sum(families.costs[list(at)]), tuple(masks[place] for place in at)) for at in product(*own)]
+        expected = [(cost, chosen) for cost, chosen in choices if cost <= reach and is_acyclic(chosen)]
+        assert found == sorted(expected)

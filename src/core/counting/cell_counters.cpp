@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/simd.h"
@@ -115,31 +116,29 @@ std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::u
 
 namespace {
 
-constexpr std::size_t most_words = 16;  // of a row's codes that are read at once, a byte for each place
-constexpr int most_at_once = 8 * most_words;
-constexpr int most_planes = 8;
+// Bit j of word i becomes bit i of word j, by exchanging ever smaller squares of bits.
+template <int half>
+[[gnu::always_inline]] inline void exchange_squares(std::uint64_t* words) {
+    constexpr std::uint64_t low = ~std::uint64_t{0} / ((std::uint64_t{1} << half) + 1);
+    for (int begin = 0; begin < 64; begin += 2 * half)
+        for (int i = begin; i < begin + half; ++i) {
+            const std::uint64_t moved = (words[i] >> half ^ words[i + half]) & low;
+            words[i] ^= moved << half;
+            words[i + half] ^= moved;
+        }
+}
+
+TOPDAG_SIMD void transpose(std::uint64_t* words) {
+    exchange_squares<32>(words);
+    exchange_squares<16>(words);
+    exchange_squares<8>(words);
+    exchange_squares<4>(words);
+    exchange_squares<2>(words);
+    exchange_squares<1>(words);
+}
 
 // Bits of the codes of 64 rows: by bit, then by place.
-using Planes = std::uint64_t[most_planes][most_at_once];
-
-// The lowest `n_planes` bits of the codes of 64 rows, eight rows and all places at a time.
-TOPDAG_SIMD void gather_planes(const std::uint64_t* const* rows, std::size_t n_words, int n_planes, Planes& planes) {
-    constexpr std::uint64_t ones = 0x0101010101010101;
-    std::uint64_t some[most_planes][most_words];
-    for (int k = 0; k < n_planes; ++k) std::fill(planes[k], planes[k] + n_words * 8, 0);
-    for (int eighth = 0; eighth < 8; ++eighth) {
-        for (int k = 0; k < n_planes; ++k) {
-            std::fill(some[k], some[k] + n_words, 0);
-            for (int row = 0; row < 8; ++row) {
-                const std::uint64_t* codes = rows[eighth * 8 + row];
-                for (std::size_t w = 0; w < n_words; ++w) some[k][w] |= ((codes[w] >> k) & ones) << row;
-            }
-            for (std::size_t w = 0; w < n_words; ++w)
-                for (int place = 0; place < 8; ++place)
-                    planes[k][w * 8 + place] |= (some[k][w] >> place * 8 & 0xff) << eighth * 8;
-        }
-    }
-}
+using Planes = std::uint64_t[most_bits][64];
 
 // The rows that have a state, by the bits of their codes.
 std::uint64_t with_state(const Planes& planes, int place, int n_planes, int state) {
@@ -148,43 +147,77 @@ std::uint64_t with_state(const Planes& planes, int place, int n_planes, int stat
     return word;
 }
 
-// Sums f over the parts of one cell when a variable of so many states splits it.
+// A variable that splits cells: the words of each of its states from 1 on.
+struct Splitting {
+    const std::uint64_t* states;
+    std::size_t stride;
+    int arity;
+};
+
+// Sums f over the parts of one cell. `fixed`: the variable's arity where the compiler is to know it, so that the counts of
+// all states grow side by side; else 0.
+template <int fixed>
 [[gnu::always_inline]] inline std::int64_t sum_of_parts(const BitCells& cells, const BitCells::Cell& cell,
-                                                        const std::uint64_t* states, std::size_t stride, int arity,
-                                                        const std::int64_t* f) {
-    std::int64_t sum = 0;
+                                                        const Splitting& by, const std::int64_t* f) {
     const std::uint64_t* own = cells.bits.data() + cell.at;
-    const std::uint64_t* state = states + cell.first_word;
+    const std::uint64_t* states = by.states + cell.first_word;
     std::uint32_t rest = cell.count;
-    for (int s = 1; s < arity; ++s, state += stride) {
-        std::uint32_t count = 0;
+    std::int64_t sum = 0;
+    if constexpr (fixed > 0) {
+        std::uint32_t counts[fixed - 1] = {};
         for (std::uint32_t w = 0; w < cell.n_words; ++w)
-            count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
-        rest -= count;
-        sum += f[count];
+            for (int s = 0; s < fixed - 1; ++s)
+                counts[s] += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & states[static_cast<std::size_t>(s) * by.stride + w]));
+        for (std::uint32_t count : counts) {
+            sum += f[count];
+            rest -= count;
+        }
+    } else {
+        for (int s = 1; s < by.arity; ++s, states += by.stride) {
+            std::uint32_t count = 0;
+            for (std::uint32_t w = 0; w < cell.n_words; ++w)
+                count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & states[w]));
+            sum += f[count];
+            rest -= count;
+        }
     }
-    sum += f[rest];
-    return sum;
+    return sum + f[rest];
+}
+
+// Calls run<arity>() for the frequent arities, run<0>() for others.
+template <class Run>
+[[gnu::always_inline]] inline auto with_fixed(int arity, Run&& run) {
+    switch (arity) {
+        case 2: return run.template operator()<2>();
+        case 3: return run.template operator()<3>();
+        case 4: return run.template operator()<4>();
+        case 5: return run.template operator()<5>();
+        case 6: return run.template operator()<6>();
+        case 7: return run.template operator()<7>();
+        default: return run.template operator()<0>();
+    }
 }
 
 // Sums f over the parts of all cells.
-TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t* states, std::size_t stride, int arity,
-                                      const std::int64_t* f) {
-    std::int64_t sum = 0;
-    for (const BitCells::Cell& cell : cells.cells) {
-        sum += sum_of_parts(cells, cell, states, stride, arity, f);
-    }
-    return sum;
+TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const Splitting& by, const std::int64_t* f) {
+    return with_fixed(by.arity, [&]<int fixed>() __attribute__((always_inline)) {
+        std::int64_t sum = 0;
+        for (const BitCells::Cell& cell : cells.cells) sum += sum_of_parts<fixed>(cells, cell, by, f);
+        return sum;
+    });
 }
 
 // As above from the sum over the cells themselves down, until it is below `least`.
-TOPDAG_SIMD std::int64_t sum_down_to(std::int64_t least, std::int64_t sum, const BitCells& cells,
-                                     const std::uint64_t* states, std::size_t stride, int arity, const std::int64_t* f) {
-    for (const BitCells::Cell& cell : cells.cells) {
-        if (sum < least) break;
-        sum += sum_of_parts(cells, cell, states, stride, arity, f) - f[cell.count];
-    }
-    return sum;
+TOPDAG_SIMD std::int64_t sum_down_to(std::int64_t least, std::int64_t whole, const BitCells& cells, const Splitting& by,
+                                     const std::int64_t* f) {
+    return with_fixed(by.arity, [&]<int fixed>() __attribute__((always_inline)) {
+        std::int64_t sum = whole;
+        for (const BitCells::Cell& cell : cells.cells) {
+            if (sum < least) break;
+            sum += sum_of_parts<fixed>(cells, cell, by, f) - f[cell.count];
+        }
+        return sum;
+    });
 }
 
 // For cells of one word each, and two states: the most frequent case.
@@ -199,72 +232,59 @@ TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_
     return sum;
 }
 
-// Cells being made: each is written at room() first, then closed.
-class CellWriter {
-public:
-    explicit CellWriter(BitCells& to) : to_(to) { to_.cells.clear(); }
-
-    std::uint64_t* room() { return to_.bits.data() + at_; }
-
-    // Takes what was written as a cell of so many rows; cells of one row are settled.
-    void close(std::uint32_t first_word, std::uint32_t n_words, std::uint32_t count) {
-        to_.settled.light[1] += count == 1;
-        if (count < 2) return;
-        const std::uint64_t* words = room();
-        std::uint32_t begin = 0, end = n_words;
-        while (words[begin] == 0) ++begin;
-        while (words[end - 1] == 0) --end;
-        to_.cells.push_back({first_word + begin, end - begin, count, at_ + begin});
-        at_ += n_words;
-        longest_ = std::max(longest_, end - begin);
-    }
-
-    bool one_word_each() const { return longest_ <= 1; }
-
-private:
-    BitCells& to_;
-    std::size_t at_ = 0;
-    std::uint32_t longest_ = 0;
-};
-
-// part = own & state, and what is left of rest; returns how many rows the part has.
-TOPDAG_SIMD std::uint32_t take_part(const std::uint64_t* own, const std::uint64_t* state, std::uint32_t n_words,
-                                    std::uint64_t* part, std::uint64_t* rest) {
-    std::uint32_t count = 0;
-    for (std::uint32_t w = 0; w < n_words; ++w) {
-        part[w] = own[w] & state[w];
-        rest[w] &= ~state[w];
-        count += static_cast<std::uint32_t>(__builtin_popcountll(part[w]));
-    }
-    return count;
+// Takes so many words as a cell of so many rows; cells of one row are settled.
+[[gnu::always_inline]] inline void add_cell(BitCells& to, std::size_t at, std::uint32_t first_word, std::uint32_t n_words,
+                                            std::uint32_t count) {
+    to.settled.light[1] += count == 1;
+    if (count < 2) return;
+    const std::uint64_t* words = to.bits.data() + at;
+    std::uint32_t begin = 0, end = n_words;
+    while (words[begin] == 0) ++begin;
+    while (words[end - 1] == 0) --end;
+    to.cells.push_back({first_word + begin, end - begin, count, at + begin});
+    to.one_word_each &= end - begin == 1;
 }
 
-// Splits all cells by a variable of so many states.
-void split_cells(const BitCells& from, const std::uint64_t* states, std::size_t stride, int arity, BitCells& to,
-                 std::vector<std::uint64_t>& rest) {
-    std::size_t room = 0;
-    std::uint32_t longest = 0;
-    for (const BitCells::Cell& cell : from.cells) {
-        room += cell.n_words;
-        longest = std::max(longest, cell.n_words);
-    }
-    if (to.bits.size() < room * static_cast<std::size_t>(arity)) to.bits.resize(room * static_cast<std::size_t>(arity));
-    if (rest.size() < longest) rest.resize(longest);
-    CellWriter writer(to);
-    for (const BitCells::Cell& cell : from.cells) {
-        const std::uint64_t* own = from.bits.data() + cell.at;
-        const std::uint64_t* state = states + cell.first_word;
-        std::copy(own, own + cell.n_words, rest.begin());
-        std::uint32_t left = cell.count;
-        for (int s = 1; s < arity && left > 0; ++s, state += stride) {
-            const std::uint32_t count = take_part(own, state, cell.n_words, writer.room(), rest.data());
-            writer.close(cell.first_word, cell.n_words, count);
-            left -= count;
+// Splits one cell into parts that stand one after the other from `at` on, the one of state 0 last.
+template <int fixed>
+[[gnu::always_inline]] inline void split_cell(const BitCells& from, const BitCells::Cell& cell, const Splitting& by,
+                                              std::size_t at, std::uint32_t* counts, BitCells& to) {
+    const int last = (fixed > 0 ? fixed : by.arity) - 1;
+    const std::uint64_t* own = from.bits.data() + cell.at;
+    const std::uint64_t* states = by.states + cell.first_word;
+    std::uint64_t* parts = to.bits.data() + at;
+    std::fill(counts, counts + last, 0);
+    for (std::uint32_t w = 0; w < cell.n_words; ++w) {
+        std::uint64_t rest = own[w];
+        for (int s = 0; s < last; ++s) {
+            const std::uint64_t part = own[w] & states[static_cast<std::size_t>(s) * by.stride + w];
+            parts[static_cast<std::size_t>(s) * cell.n_words + w] = part;
+            counts[s] += static_cast<std::uint32_t>(__builtin_popcountll(part));
+            rest ^= part;
         }
-        if (left > 1) std::copy(rest.begin(), rest.begin() + cell.n_words, writer.room());
-        writer.close(cell.first_word, cell.n_words, left);
+        parts[static_cast<std::size_t>(last) * cell.n_words + w] = rest;
     }
-    to.one_word_each = writer.one_word_each();
+    counts[last] = std::accumulate(counts, counts + last, cell.count, std::minus<>());
+    for (int s = 0; s <= last; ++s)
+        add_cell(to, at + static_cast<std::size_t>(s) * cell.n_words, cell.first_word, cell.n_words, counts[s]);
+}
+
+// Splits all cells.
+TOPDAG_SIMD void split_cells(const BitCells& from, const Splitting& by, std::vector<std::uint32_t>& counts, BitCells& to) {
+    std::size_t n_words = 0;
+    for (const BitCells::Cell& cell : from.cells) n_words += cell.n_words;
+    const std::size_t arity = static_cast<std::size_t>(by.arity);
+    if (to.bits.size() < n_words * arity) to.bits.resize(n_words * arity);
+    counts.resize(arity);
+    to.cells.clear();
+    to.one_word_each = true;
+    with_fixed(by.arity, [&]<int fixed>() __attribute__((always_inline)) {
+        std::size_t at = 0;
+        for (const BitCells::Cell& cell : from.cells) {
+            split_cell<fixed>(from, cell, by, at, counts.data(), to);
+            at += cell.n_words * arity;
+        }
+    });
 }
 
 // As above for cells of one word each, and two states.
@@ -310,7 +330,7 @@ void BitCounter::refine(const BitCells& from, int place, BitCells& to) {
     to.settled = from.settled;
     const std::uint64_t* states = frame.states[place].data();
     if (from.one_word_each && rows_.arity(place) == 2) return halve_cells(from, states, to);
-    split_cells(from, states, frame.words, rows_.arity(place), to, rest_);
+    split_cells(from, {states, frame.words, rows_.arity(place)}, counts_, to);
 }
 
 std::int64_t BitCounter::split(const BitCells& cells, int place, const CountTable& f) {
@@ -318,7 +338,7 @@ std::int64_t BitCounter::split(const BitCells& cells, int place, const CountTabl
     const std::uint64_t* states = frame.states[place].data();
     const std::int64_t sum = cells.settled.sum(f);
     if (cells.one_word_each && rows_.arity(place) == 2) return sum + sum_of_halves(cells, states, f.values());
-    return sum + sum_of_parts(cells, states, frame.words, rows_.arity(place), f.values());
+    return sum + sum_of_parts(cells, {states, frame.words, rows_.arity(place)}, f.values());
 }
 
 std::int64_t BitCounter::sum(const BitCells& cells, const CountTable& f) const {
@@ -330,7 +350,7 @@ std::int64_t BitCounter::sum(const BitCells& cells, const CountTable& f) const {
 std::int64_t BitCounter::split_down_to(std::int64_t least, std::int64_t whole, const BitCells& cells, int place,
                                        const CountTable& f) {
     const Frame& frame = *cells.frame;
-    return sum_down_to(least, whole, cells, frame.states[place].data(), frame.words, rows_.arity(place), f.values());
+    return sum_down_to(least, whole, cells, {frame.states[place].data(), frame.words, rows_.arity(place)}, f.values());
 }
 
 void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) {
@@ -342,23 +362,28 @@ void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) 
     }
     // Moving a row of one variable costs about as much as a word in counting, and larger sets have twice the words.
     if (2 * (words - packed) * n_uses < n_rows * static_cast<std::size_t>(n_places)) return;
+    // Heavy cells first, which lose most when they are split; none takes more words than it must.
+    std::sort(cells.cells.begin(), cells.cells.end(),
+              [](const BitCells::Cell& a, const BitCells::Cell& b) { return a.count > b.count; });
     Frame& frame = cells.own_frame;
-    frame.row_at.assign(packed * 64, static_cast<std::uint32_t>(rows_.n_units()));  // which has code 0
-    std::size_t next = 0;
+    frame.row_at.clear();
+    moved_.assign(packed, 0);
+    std::size_t at = 0;
     for (BitCells::Cell& cell : cells.cells) {
-        std::size_t bit = next * 64;
+        const std::uint32_t n_words = (cell.count + 63) / 64;
+        if (frame.row_at.size() % 64 + cell.count > n_words * 64)
+            frame.row_at.resize((frame.row_at.size() + 63) / 64 * 64, static_cast<std::uint32_t>(rows_.n_units()));
+        const std::size_t begin = frame.row_at.size();
         for (std::uint32_t w = 0; w < cell.n_words; ++w)
             for (std::uint64_t rest = cells.bits[cell.at + w]; rest != 0; rest &= rest - 1)
-                frame.row_at[bit++] = cells.frame->row_at[(cell.first_word + w) * 64 + std::countr_zero(rest)];
-        cell.first_word = static_cast<std::uint32_t>(next);
-        cell.n_words = (cell.count + 63) / 64;
-        cell.at = next;
-        next += cell.n_words;
+                frame.row_at.push_back(cells.frame->row_at[(cell.first_word + w) * 64 + std::countr_zero(rest)]);
+        cell = {static_cast<std::uint32_t>(begin / 64), n_words, cell.count, at};
+        at += n_words;
+        std::fill(&moved_[cell.at], &moved_[cell.at] + n_words, ~std::uint64_t{0});
+        moved_[cell.at] <<= begin % 64;
+        if (const std::size_t beyond = frame.row_at.size() % 64; beyond > 0) moved_[at - 1] &= (std::uint64_t{1} << beyond) - 1;
     }
-    cells.bits.assign(packed, ~std::uint64_t{0});
-    for (const BitCells::Cell& cell : cells.cells)
-        if (cell.count % 64 != 0)
-            cells.bits[cell.at + cell.n_words - 1] = (std::uint64_t{1} << cell.count % 64) - 1;
+    cells.bits.swap(moved_);
     fill_states(frame, n_places);
     cells.frame = &frame;
     cells.one_word_each = packed == cells.cells.size();
@@ -369,32 +394,28 @@ void BitCounter::fill_states(Frame& frame, int n_places) {
     frame.states.resize(rows_.n_variables());
     for (int place = 0; place < n_places; ++place) {
         frame.states[place].assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
-        if (rows_.arity(place) > 1 << most_planes) fill_many_states(frame, place);
+        if (rows_.arity(place) > 1 << most_bits) fill_many_states(frame, place);
     }
-    for (int first = 0; first < n_places; first += most_at_once)
-        fill_few_states(frame, first, std::min(n_places, first + most_at_once));
+    for (int block = 0; block * 64 < n_places; ++block) fill_few_states(frame, block, std::min(64, n_places - block * 64));
 }
 
-void BitCounter::fill_few_states(Frame& frame, int first, int end) {
-    int widest = 0;
-    for (int place = first; place < end; ++place) widest = std::max(widest, std::min(n_planes(place), most_planes));
+void BitCounter::fill_few_states(Frame& frame, int block, int n_places) {
     Planes planes;
-    const std::uint64_t* rows[64];
     for (std::size_t w = 0; w < frame.words; ++w) {
         for (std::size_t bit = 0; bit < 64; ++bit) {
             const std::size_t at = w * 64 + bit;
             const std::size_t row = at < frame.row_at.size() ? frame.row_at[at] : rows_.n_units();  // which has code 0
-            rows[bit] = rows_.bytes_of(static_cast<std::uint32_t>(row)) + first / 8;
+            const std::uint64_t* bits = rows_.bits_of(static_cast<std::uint32_t>(row), block);
+            for (int k = 0; k < rows_.n_bits(); ++k) planes[k][bit] = bits[k];
         }
-        gather_planes(rows, static_cast<std::size_t>(end - first + 7) / 8, widest, planes);
-        for (int place = first; place < end; ++place)
-            for (int s = 1; s < rows_.arity(place) && rows_.arity(place) <= 1 << most_planes; ++s)
-                frame.states[place][static_cast<std::size_t>(s - 1) * frame.words + w] =
-                    with_state(planes, place - first, n_planes(place), s);
+        for (int k = 0; k < rows_.n_bits(); ++k) transpose(planes[k]);
+        for (int i = 0; i < n_places; ++i) {
+            const int place = block * 64 + i, arity = rows_.arity(place);
+            for (int s = 1; s < arity && arity <= 1 << most_bits; ++s)
+                frame.states[place][static_cast<std::size_t>(s - 1) * frame.words + w] = with_state(planes, i, bits_for(arity), s);
+        }
     }
 }
-
-int BitCounter::n_planes(int place) const { return std::bit_width(static_cast<unsigned>(rows_.arity(place) - 1)); }
 
 void BitCounter::fill_many_states(Frame& frame, int place) {
     for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {

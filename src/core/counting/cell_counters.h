@@ -103,7 +103,7 @@ private:
 
 // ---- Unweighted rows: cells as bits
 
-// Rows in an order in which the cells of some set stand together, each from a word's beginning on.
+// Rows in an order in which the cells of some set stand together, each in as few words as it can.
 struct Frame {
     std::size_t words = 0;
     int n_places = 0;
@@ -141,12 +141,12 @@ public:
 
 private:
     void fill_states(Frame& frame, int n_places);
-    void fill_few_states(Frame& frame, int first, int end);
+    void fill_few_states(Frame& frame, int block, int n_places);
     void fill_many_states(Frame& frame, int place);
-    int n_planes(int place) const;
 
     const CountingRows& rows_;
-    std::vector<std::uint64_t> rest_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint64_t> moved_;
 };
 
 }  // namespace topdag

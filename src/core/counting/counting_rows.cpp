@@ -38,10 +38,13 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order, bo
         codes_[p].push_back(0);  // a row behind the last, for places without one
     }
     if (!is_unweighted()) return;
-    bytes_.assign((n_units_ + 1) * bytes_stride(), 0);
+    for (int arity : arities_) n_bits_ = std::max(n_bits_, std::min(most_bits, bits_for(arity)));
+    bits_.assign((n_units_ + 1) * n_blocks() * static_cast<std::size_t>(n_bits_), 0);
     for (int p = 0; p < n; ++p)
-        for (std::size_t unit = 0; unit < n_units_; ++unit)
-            bytes_[unit * bytes_stride() + p / 8] |= std::uint64_t{codes_[p][unit] & 0xffu} << p % 8 * 8;
+        for (std::size_t unit = 0; unit < n_units_; ++unit) {
+            std::uint64_t* words = &bits_[(unit * n_blocks() + static_cast<std::size_t>(p) / 64) * static_cast<std::size_t>(n_bits_)];
+            for (int k = 0; k < n_bits_; ++k) words[k] |= std::uint64_t{codes_[p][unit] >> k & 1u} << p % 64;
+        }
 }
 
 }  // namespace topdag

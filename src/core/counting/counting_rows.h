@@ -1,12 +1,18 @@
 // counting_rows.h: the rows of a table as they are read where sets of variables are counted one by one.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "base/table.h"
 
 namespace topdag {
+
+constexpr int most_bits = 8;  // of a code
+
+// How many bits the codes of so many states take.
+constexpr int bits_for(int arity) { return std::bit_width(static_cast<unsigned>(arity - 1)); }
 
 // The rows as counting reads them: variables renumbered ("places"), rows sorted by their highest places; equal rows
 // stand apart while they are few, because rows without weights can be counted by bits.
@@ -29,15 +35,20 @@ public:
     // Below this, what a count adds to a score is looked up.
     std::uint64_t n_looked_up() const { return n_looked_up_; }
     const std::uint16_t* codes(int place) const { return codes_[place].data(); }
-    // The low bytes of a row's codes, eight places in a word; for rows without weights.
-    const std::uint64_t* bytes_of(std::uint32_t unit) const { return &bytes_[unit * bytes_stride()]; }
-    std::size_t bytes_stride() const { return (arities_.size() + 7) / 8; }
+    // The low bits of a row's codes, for rows without weights: 64 places in a word, then by bit.
+    const std::uint64_t* bits_of(std::uint32_t unit, int block) const {
+        return &bits_[(unit * n_blocks() + static_cast<std::size_t>(block)) * static_cast<std::size_t>(n_bits_)];
+    }
+    int n_bits() const { return n_bits_; }
     std::size_t words() const { return (n_units() + 63) / 64; }
 
 private:
+    std::size_t n_blocks() const { return (arities_.size() + 63) / 64; }
+
     std::vector<int> arities_;
     std::vector<std::vector<std::uint16_t>> codes_;
-    std::vector<std::uint64_t> bytes_;
+    std::vector<std::uint64_t> bits_;
+    int n_bits_ = 1;
     std::vector<std::uint32_t> weights_;  // empty: all 1
     std::vector<std::uint32_t> sources_;
     std::uint64_t n_looked_up_;

@@ -63,8 +63,8 @@ void RowMaker::count(const Cluster& cluster, const Places& places) {
 }
 
 void CutPool::add(Cut cut) {
-    rows_.push_back(keeps_rows_ ? maker_.row(cut, all_) : std::vector<Entry>{});
-    cuts_.push_back(std::move(cut));
+    std::vector<Entry> row = keeps_rows_ ? maker_.row(cut, all_) : std::vector<Entry>{};
+    cuts_.push_back(std::make_shared<const PooledCut>(std::move(cut), std::move(row)));
 }
 
 void CutPool::add_clause(std::span<const std::uint8_t> marks) {
@@ -73,19 +73,14 @@ void CutPool::add_clause(std::span<const std::uint8_t> marks) {
     for (std::int32_t i = 0; i < n; ++i)
         if (marks[static_cast<std::size_t>(i)]) row.push_back({i, 1});
     for (int v = 0; v < families_.n_variables(); ++v) row.push_back({n + v, 1});
-    cuts_.push_back({});
-    rows_.push_back(std::move(row));
+    cuts_.push_back(std::make_shared<const PooledCut>(Cut{}, std::move(row)));
 }
 
 void CutPool::keep(std::span<const std::uint8_t> kept) {
     std::size_t end = 0;
     for (std::size_t c = 0; c < cuts_.size(); ++c)
-        if (kept[c]) {
-            std::swap(cuts_[end], cuts_[c]);
-            std::swap(rows_[end++], rows_[c]);
-        }
+        if (kept[c]) std::swap(cuts_[end++], cuts_[c]);
     cuts_.resize(end);
-    rows_.resize(end);
 }
 
 ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
@@ -94,7 +89,7 @@ ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<con
     paid.resize(costs.size() + families_.n_variables());  // the further families are of no interest
     long double given_back = 0.0L;
     const auto pay = [&](std::size_t c, const std::vector<Entry>& row) {
-        given_back += cuts_[c].limit() * multipliers[c];
+        given_back += cut(c).limit() * multipliers[c];
         for (const Entry& entry : row) paid[entry.family] -= entry.coefficient * multipliers[c];
     };
     std::vector<Cluster> clusters;  // of which no row is kept
@@ -102,13 +97,13 @@ ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<con
     RowMaker maker(families_);
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
         if (multipliers[c] <= 0) continue;
-        if (keeps_rows_ || cuts_[c].is_clause()) {
-            pay(c, rows_[c]);
-        } else if (cuts_[c].is_cluster()) {
-            clusters.push_back(cuts_[c].clusters[0]);
+        if (has_row(c)) {
+            pay(c, row(c));
+        } else if (cut(c).is_cluster()) {
+            clusters.push_back(cut(c).clusters[0]);
             cluster_multipliers.push_back(multipliers[c]);
         } else {
-            pay(c, maker.row(cuts_[c], all_));
+            pay(c, maker.row(cut(c), all_));
         }
     }
     paid.resize(costs.size());

@@ -1,9 +1,12 @@
 // cut_pool.h: the cuts of a linear program over families, and the bound that any multipliers of them give.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cuts/clusters.h"
@@ -34,6 +37,23 @@ struct Entry {
     std::int32_t family;
     std::int32_t coefficient;
 };
+
+// A cut and its coefficients, which never change: pools share it.
+struct PooledCut {
+    const Cut cut;
+    const std::vector<Entry> row;  // empty where coefficients are made when they are needed
+
+    PooledCut(Cut its_cut, std::vector<Entry> its_row) : cut(std::move(its_cut)), row(std::move(its_row)) { bytes_held += bytes(); }
+    ~PooledCut() { bytes_held -= bytes(); }
+    PooledCut(const PooledCut&) = delete;
+    PooledCut& operator=(const PooledCut&) = delete;
+
+    std::int64_t bytes() const { return static_cast<std::int64_t>(sizeof(PooledCut) + row.size() * sizeof(Entry)); }
+
+    static inline std::atomic<std::int64_t> bytes_held{0};  // by all there are
+};
+
+using SharedCuts = std::vector<std::shared_ptr<const PooledCut>>;
 
 // Some of the families, by variable.
 class Places {
@@ -92,7 +112,10 @@ public:
     void add_clause(std::span<const std::uint8_t> marks);
     void keep(std::span<const std::uint8_t> kept);
     std::size_t size() const { return cuts_.size(); }
-    const Cut& cut(std::size_t c) const { return cuts_[c]; }
+    const Cut& cut(std::size_t c) const { return cuts_[c]->cut; }
+    const SharedCuts& cuts() const { return cuts_; }
+    // Instead of all it has; they are of the same families.
+    void replace(SharedCuts cuts) { cuts_ = std::move(cuts); }
     const ListedFamilies& families() const { return families_; }
 
     // Calls visit(c, entry) for the cuts from `first` on, and families at places where the marks are; the marks of the
@@ -102,8 +125,8 @@ public:
         const Places places(families_, [&](std::size_t i) { return marks[i] != 0; });
         RowMaker maker(families_);
         for (std::size_t c = first; c < cuts_.size(); ++c) {
-            const std::vector<Entry> made = cuts_[c].is_clause() ? std::vector<Entry>{} : maker.row(cuts_[c], places);
-            for (const Entry& entry : cuts_[c].is_clause() ? rows_[c] : made)
+            const std::vector<Entry> made = has_row(c) ? std::vector<Entry>{} : maker.row(cut(c), places);
+            for (const Entry& entry : has_row(c) ? row(c) : made)
                 if (marks[entry.family]) visit(c, entry);
         }
     }
@@ -120,12 +143,14 @@ public:
                                      double least_violation) const;
 
 private:
+    bool has_row(std::size_t c) const { return keeps_rows_ || cut(c).is_clause(); }
+    const std::vector<Entry>& row(std::size_t c) const { return cuts_[c]->row; }
+
     const ListedFamilies& families_;
     Places all_;
     RowMaker maker_;
     bool keeps_rows_;
-    std::vector<Cut> cuts_;
-    std::vector<std::vector<Entry>> rows_;  // by cut: empty where they are not kept
+    SharedCuts cuts_;
 };
 
 }  // namespace topdag

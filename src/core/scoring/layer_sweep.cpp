@@ -15,27 +15,71 @@ namespace topdag {
 namespace {
 
 constexpr std::int32_t not_counted = 1 << 30;
-constexpr std::int32_t slack_units = 8;  // what rounding to the units of a layer can do
+constexpr std::int32_t slack_units = 8;     // what rounding to the units of a layer can do
+constexpr double rounding = 1.0 + 0x1p-20;  // more than what rounding to floats can do
 
-// needed = min(needed, layer + alone), for so many sets that stand one after the other.
-TOPDAG_SIMD void lower_needed(std::int32_t* needed, const std::int32_t* layer, std::int32_t alone, int n) {
-    for (int i = 0; i < n; ++i) needed[i] = std::min(needed[i], layer[i] + alone);
+// A member of a prefix as the child of the others and one variable more: the score of these for each such variable, and
+// for which of them they may be its parents.
+struct AsChild {
+    const std::int32_t* others;
+    std::int32_t penalty;  // of the others for each state of the variable, rounded up
+    std::int32_t alone;    // what the child must gain over
+    float most_states;
+    float most_cost;
+};
+
+// What the sets must score for some child, and the most that they can score before they pay for their own cells.
+TOPDAG_SIMD void lower_both(const AsChild& child, const std::int32_t* states, const float* costs, std::int32_t* needed,
+                            std::int32_t* most, int n) {
+    for (int x = 0; x < n; ++x) {
+        const bool may_be = (static_cast<float>(states[x]) <= child.most_states) & (costs[x] <= child.most_cost);
+        needed[x] = std::min(needed[x], may_be ? child.others[x] + child.alone : not_counted);
+        most[x] = std::min(most[x], child.others[x] + child.penalty * states[x]);
+    }
+}
+
+// The prefix as the parents of the variable.
+struct AsParents {
+    const std::int32_t* own;  // its score, by place of the variable
+    std::int32_t penalty;     // rounded down
+    float cells;
+    float most_cells;  // where the variable has two states
+    bool is_bounded;   // by likelihood
+};
+
+// The last that has its say; then the sets pay for their own cells.
+TOPDAG_SIMD void add_last(const AsParents& parents, const std::int32_t* states, const float* most_parents,
+                          const std::int32_t* alone, std::int32_t* needed, std::int32_t* most, int n) {
+    for (int x = 0; x < n; ++x) {
+        const bool may_be = (parents.cells <= most_parents[x]) &
+                            (parents.cells * static_cast<float>(states[x] - 1) <= parents.most_cells);
+        needed[x] = std::min(needed[x], may_be ? parents.own[x] + alone[x] : not_counted) - slack_units;
+        const std::int32_t bound = std::min(most[x], parents.own[x] + parents.penalty + 1) - parents.penalty * states[x];
+        most[x] = parents.is_bounded ? bound + slack_units : not_counted / 2;
+    }
 }
 
 }  // namespace
 
 LayerSweep::LayerSweep(const PruningQuestion& question, const SetScorer& scorer, Limits& limits)
     : question_(question), scorer_(scorer), rows_(scorer.rows()), limits_(limits), n_(rows_.n_variables()), ranks_(n_),
-      alone_(n_, -not_counted / 2), caps_(n_, {infinity, infinity, infinity}) {
+      alone_(n_, -not_counted / 2), caps_(n_, {infinity, infinity, infinity}), costs_(n_, 0.0f), most_parents_(n_, std::numeric_limits<float>::infinity()) {
     const ScoreGrid& grid = scorer.grid();
     const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid.largest() + 1.0)));
     units_in_one_ = std::ldexp(1.0, unit_bits);
     scale_of_sums_ = std::ldexp(1.0, -grid.bits());
-    std::vector<int> arities;
-    for (int x = 0; x < n_; ++x) arities.push_back(rows_.arity(x));
-    std::sort(arities.begin(), arities.end());
+    for (int x = 0; x < n_; ++x) {
+        arities_.push_back(rows_.arity(x));
+        widest_ = std::max(widest_, rows_.arity(x));
+        below_of_.push_back(question.number_of_below(scorer.variable(x)));
+    }
+    std::vector<int> sorted = arities_;
+    std::sort(sorted.begin(), sorted.end());
     least_cells_.push_back(1.0);
-    for (int arity : arities) least_cells_.push_back(least_cells_.back() * arity);
+    for (int arity : sorted) least_cells_.push_back(least_cells_.back() * arity);
+    const SetFormula& joint = question.joint;
+    shrinks_ = joint.kind == CellKind::n_log_n && question.below.empty() && joint.penalty == Penalty::per_cell &&
+               joint.penalty_weight >= 0;
     for (int f = 0; f < question_.n_below(); ++f) {
         CountTables tables(rows_, fixed(question_.below_at(f)));
         Penalties penalties(rows_.n_rows());
@@ -49,11 +93,18 @@ void LayerSweep::set_caps(std::vector<CellCaps> caps) {
     for (int v = 0; v < n_; ++v) {
         most_as_child_ = std::max(most_as_child_, caps_[v].as_child);
         most_in_child_ = std::max(most_in_child_, caps_[v].as_child / rows_.arity(v));
+        costs_[v] = static_cast<float>(rows_.arity(v) / caps_[v].in_parents);
+        most_parents_[v] = static_cast<float>(caps_[v].as_child / rows_.arity(v));
     }
 }
 
 std::int32_t LayerSweep::units_of(double score) const {
     return static_cast<std::int32_t>(std::clamp(score * units_in_one_, -not_counted / 2.0, not_counted / 2.0));
+}
+
+// What so many cells cost under a penalty for each, rounded down.
+double LayerSweep::penalty_units(double cells) const {
+    return std::floor(question_.joint.penalty_weight * cells * units_in_one_);
 }
 
 bool LayerSweep::goes_on(int size) const {
@@ -74,12 +125,6 @@ std::size_t LayerSweep::rank(const Prefix& prefix, int left_out, bool more) cons
     return at;
 }
 
-bool LayerSweep::is_wanted(const Prefix& prefix, int x, double cells) const {
-    SharedCaps caps = prefix.caps;
-    caps.add(caps_[x]);
-    return caps.fit(cells, caps.most_as_child) || are_parents(prefix, x, cells);
-}
-
 // Whether the prefix and x may be parents in the next layer.
 bool LayerSweep::are_parents(const Prefix& prefix, int x, double cells) const {
     return stores_ && cells <= most_in_child_ && cells <= std::min(prefix.caps.least_in_parents, caps_[x].in_parents);
@@ -91,7 +136,7 @@ class LayerSweep::Worker {
 public:
     Worker(LayerSweep& sweep, const std::vector<FixedFunction>& functions, int size, const Consider& consider)
         : sweep_(sweep), rows_(sweep.rows_), size_(size), consider_(consider), counter_(rows_), pairs_(rows_),
-          cells_(most_members + 1), penalties_(rows_.n_rows()), needed_(sweep.n_) {
+          cells_(most_members + 1), penalties_(rows_.n_rows()), needed_(sweep.n_), most_(sweep.n_), own_(sweep.n_) {
         for (const FixedFunction& function : functions) tables_.emplace_back(rows_, function);
         counter_.begin(cells_[0]);
     }
@@ -144,26 +189,55 @@ private:
     void finish(const Prefix& prefix) {
         const int m = prefix.size;
         const int end = m == 0 ? sweep_.n_ : prefix.members[m - 1];
-        std::fill(needed_.begin(), needed_.begin() + end, not_counted);
+        find_needed(prefix, end);
         is_whole_ = false;
-        for (int i = 0; i < m; ++i) {
-            const int child = prefix.members[i];
-            const std::int32_t* layer = sweep_.last_[sweep_.below_of(child)].data() + sweep_.rank(prefix, i, true);
-            lower_needed(needed_.data(), layer, sweep_.alone_[child], end);
-        }
-        const std::size_t own = sweep_.rank(prefix, m, false);
         const std::size_t next = sweep_.rank(prefix, m, true);
         for (int x = 0; x < end; ++x) {
+            const bool may_be_family = needed_[x] <= most_[x];
+            if (!may_be_family && !sweep_.stores_) continue;
             const double set_cells = prefix.cells * rows_.arity(x);
-            if (!sweep_.is_wanted(prefix, x, set_cells)) continue;
-            const std::int32_t alone = sweep_.last_[sweep_.below_of(x)][own] + sweep_.alone_[x];
-            const std::int32_t needed = std::min(needed_[x], alone) - slack_units;
-            const std::int32_t value = sweep_.are_parents(prefix, x, set_cells) ? count(prefix, x, set_cells, next)
-                                                                                : count_down(prefix, x, set_cells, needed);
+            const bool may_be_parents = sweep_.are_parents(prefix, x, set_cells);
+            if (!may_be_family && !may_be_parents) continue;
+            const std::int32_t value = may_be_parents ? count(prefix, x, set_cells, next)
+                                                      : count_down(prefix, x, set_cells, needed_[x]);
             n_families += static_cast<std::uint64_t>(m) + 1;
-            if (value >= needed) examine(prefix, x, value);
+            if (value >= needed_[x]) examine(prefix, x, value);
         }
         sweep_.limits_.done += static_cast<std::uint64_t>(end);
+    }
+
+    // For each lower member x: what the prefix with x must score so that some family of them may be worth it, and what it
+    // can score at most. More variables split cells, so a set is no more likely than any subset of it.
+    void find_needed(const Prefix& prefix, int end) {
+        const double for_each_state = sweep_.penalty_units(prefix.cells);
+        const bool is_bounded = sweep_.shrinks_ && for_each_state * sweep_.widest_ < not_counted / 2;
+        std::fill(needed_.begin(), needed_.begin() + end, not_counted);
+        std::fill(most_.begin(), most_.begin() + end, not_counted);
+        for (int i = 0; i < prefix.size; ++i)
+            lower_both(as_child(prefix, i, is_bounded), sweep_.arities_.data(), sweep_.costs_.data(), needed_.data(),
+                       most_.data(), end);
+        const std::size_t own = sweep_.rank(prefix, prefix.size, false);
+        for (int x = 0; x < end; ++x) own_[x] = sweep_.last_[sweep_.below_of_[x]][own];
+        const AsParents parents{own_.data(), is_bounded ? static_cast<std::int32_t>(for_each_state) : 0,
+                                static_cast<float>(prefix.cells / rounding),
+                                static_cast<float>(prefix.caps.least_in_parents * rounding), is_bounded};
+        add_last(parents, sweep_.arities_.data(), sweep_.most_parents_.data(), sweep_.alone_.data(), needed_.data(),
+                 most_.data(), end);
+    }
+
+    // The penalty and entropy rules, as find_caps in layered_scores.cpp has them: no variable has more states, or costs
+    // more for each cell that it multiplies, than makes up for what child or parents can gain.
+    AsChild as_child(const Prefix& prefix, int i, bool is_bounded) const {
+        const int child = prefix.members[i];
+        const double others = prefix.cells / rows_.arity(child);  // cells of them
+        const double times = others * (rows_.arity(child) - 1);
+        double least_in_parents = infinity;
+        for (int j = 0; j < prefix.size; ++j)
+            if (j != i) least_in_parents = std::min(least_in_parents, sweep_.caps_[prefix.members[j]].in_parents);
+        const double most_states = std::min(sweep_.caps_[child].as_child / prefix.cells, least_in_parents / times);
+        return {sweep_.last_[sweep_.below_of_[child]].data() + sweep_.rank(prefix, i, true),
+                is_bounded ? static_cast<std::int32_t>(sweep_.penalty_units(others)) + 1 : 0, sweep_.alone_[child],
+                static_cast<float>(most_states * rounding), static_cast<float>(rounding / times)};
     }
 
     // The joint score of the cells with x; stores what the next layer needs.
@@ -230,7 +304,7 @@ private:
         for (int i = 0; i <= m; ++i) {
             const int child = set.members[i];
             const std::size_t at = i < m ? sweep_.rank(prefix, i, true) + static_cast<std::size_t>(x) : sweep_.rank(prefix, m, false);
-            const std::int32_t own = sweep_.last_[sweep_.below_of(child)][at];
+            const std::int32_t own = sweep_.last_[sweep_.below_of_[child]][at];
             if (own == not_counted || value - own + slack_units < sweep_.alone_[child]) continue;
             consider_(task_, set, child, (value - own + slack_units) / sweep_.units_in_one_);
         }
@@ -248,7 +322,9 @@ private:
     std::vector<typename Counter::Cells> cells_;  // by number of members
     std::vector<CountTables> tables_;             // the joint one, then those of the parents
     Penalties penalties_;
-    std::vector<std::int32_t> needed_;
+    std::vector<std::int32_t> needed_;  // by lowest member: what a set must score,
+    std::vector<std::int32_t> most_;    // and what it can
+    std::vector<std::int32_t> own_;     // what the prefix scores as the parents
     std::int64_t whole_ = 0;  // the joint sum over the cells of the prefix itself,
     bool is_whole_ = false;   // if it is known
 };

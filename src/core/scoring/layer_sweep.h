@@ -120,7 +120,6 @@ private:
     template <class Counter>
     void sweep_with(int size, const Consider& consider);
     double layer_bytes(std::size_t n_sets) const { return 4.0 * question_.n_below() * static_cast<double>(n_sets); }
-    int below_of(int place) const { return question_.number_of_below(scorer_.variable(place)); }
     FixedFunction fixed(const SetFormula& formula) const {
         return {formula.kind, formula.parameter, formula.spread, scorer_.grid().bits()};
     }
@@ -129,7 +128,7 @@ private:
     }
     std::int32_t units_of(double score) const;
     std::size_t rank(const Prefix& prefix, int left_out, bool more) const;
-    bool is_wanted(const Prefix& prefix, int x, double cells) const;
+    double penalty_units(double cells) const;
     bool are_parents(const Prefix& prefix, int x, double cells) const;
 
     const PruningQuestion& question_;
@@ -140,12 +139,18 @@ private:
     Ranks ranks_;
     std::vector<std::int32_t> alone_;  // by place, in units
     std::vector<CellCaps> caps_;
+    std::vector<int> below_of_;          // by place: which function of the parents
+    std::vector<std::int32_t> arities_;
+    std::vector<float> costs_;           // arity / caps.in_parents
+    std::vector<float> most_parents_;    // caps.as_child / arity
+    int widest_ = 1;                     // the largest arity
     double most_as_child_ = infinity;
     double most_in_child_ = infinity;
     std::vector<double> least_cells_;  // of sets by size
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
     bool stores_ = false;
+    bool shrinks_ = false;  // the likelihood of a set follows from its score, and is no larger than of any subset
     Layer last_;
     Layer next_;
     std::uint64_t n_sets_ = 0;

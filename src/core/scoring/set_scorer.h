@@ -21,8 +21,9 @@ public:
     using Score = typename Rows::Score;
     using Sum = typename Rows::Sum;
 
-    ScorerOf(const Table& table, const PruningQuestion& question)
-        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
+    ScorerOf(const Table& table, const PruningQuestion& question) : ScorerOf(table, question, places_by_entropy(table)) {}
+    ScorerOf(const Table& table, const PruningQuestion& question, std::vector<int> order)
+        : order_(std::move(order)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
           elsewhere_(question.elsewhere) {}
     ScorerOf(const Table& table, const std::vector<const std::uint32_t*>& draws, const PruningQuestion& question)
         : order_(places_by_entropy(table)), rows_(table, draws, order_), grid_(table, question), penalties_(table.n_rows),

@@ -14,7 +14,8 @@ from topdag.questions.lists import LARGEST_FACTOR
 ABOUT_LISTED_FILES = """\
 FILE is a table or a file of scores, as for topdag best. A .jkl or .pss file does not say what it
 was pruned for; if it holds all that is needed here, say so with --keep. --classes needs a score
-that is the same for all networks of a class: bdeu, bic, aic or qnml."""
+that is the same for all networks of a class: bdeu, bic, aic or qnml; say that such a file has one with
+--score-equivalent."""
 
 ABOUT_LISTS = """\
 The best network is printed first. Then a table, one row each: its score; its factor, how many times
@@ -43,6 +44,12 @@ def list_costs() -> str:
 
 def add_listing(parser: ArgumentParser) -> None:
     parser.add_argument("--classes", action="store_true", help="list equivalence classes instead of networks")
+    parser.add_argument(
+        "--score-equivalent",
+        action="store_true",
+        default=None,
+        help="of a .jkl or .pss file: networks of a class have the same score; checked where families allow it",
+    )
     stopped = "stop after S seconds, reading and scoring included; the list is then complete above a floor"
     add_asked(parser, in_time=stopped)
     group = parser.add_argument_group("search")

@@ -61,6 +61,7 @@ ABOUT_READING = (
     "leave_out",
     "keep_constant",
 )
+ABOUT_SCORES = ("keep", "score_equivalent")
 ABOUT_TABLES = ("score", "ess", "max_parents", *ABOUT_READING)
 
 
@@ -175,10 +176,9 @@ def add_asked(
     parser.add_argument("file", metavar="FILE", help=file)
     add_max_parents(parser)
     add_prior(parser)
+    parser.set_defaults(keep=None, score_equivalent=None)
     if keep:
         add_keep(parser)
-    else:
-        parser.set_defaults(keep=None)
     add_constraints(parser)
     add_score(parser)
     add_reading(parser)
@@ -292,12 +292,13 @@ def kind_from(args: Namespace) -> ScoreKind:
 
 
 def scores_from(args: Namespace) -> Scores:
-    """The scores in ``args.file``; a file of some kinds does not say what it was pruned for, but --keep may."""
-    if args.keep is not None and args.file.lower().endswith(".npz"):
-        raise UsageError("--keep: a .npz file says itself what it holds")
+    """The scores in ``args.file``; a file of some kinds does not say what it was pruned for, nor what the score is, but
+    options may."""
+    if args.file.lower().endswith(".npz"):
+        refuse(args, ABOUT_SCORES, "a .npz file says itself what it holds")
     from topdag.io.scores import read_scores
 
-    return read_scores(args.file, keep=args.keep or "best")
+    return read_scores(args.file, keep=args.keep or "best", score_equivalent=args.score_equivalent or False)
 
 
 def request_from(args: Namespace) -> Request:
@@ -308,7 +309,7 @@ def request_from(args: Namespace) -> Request:
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         return Request.from_scores(scores_from(args), prior=prior_from(args))
-    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+    refuse(args, ABOUT_SCORES, "this is for files of scores, and FILE is a table")
     kind = kind_from(args)
     table = table_from(args)
     known = known_from(args)

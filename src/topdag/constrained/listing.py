@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import GrowingLists, families_left
-from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.allowed import can_list_all
+from topdag.scoring.keep import MOST_IN_A_LIST, Behind
+from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.partition.listed import Kind, Listed
 from topdag.search.partition.listing import list_by_partition
@@ -51,7 +54,7 @@ class _ClauseListing:
             return self.found
         self.value = max(self.found.networks.values())
         self.behind = self.best.most - self.value if self.best.most < math.inf else 0.0
-        furthest = min(self.epsilon, self._spread, FURTHEST - self.behind)
+        furthest = min(self.epsilon, FURTHEST - self.behind)
         slack = furthest if self.most >= MOST_IN_A_LIST else first_slack(self.most)
         before = 0
         while True:
@@ -59,18 +62,22 @@ class _ClauseListing:
             is_full = self._list(slack)
             if is_full is None:
                 return replace(self.found, limit=self.limit or self.run.limit)
-            if is_full or slack == min(self.epsilon, self._spread):
+            if is_full or slack == self.epsilon or slack >= self._spread:
                 return self.found
             if slack == furthest:
                 return replace(self.found, limit=Stop.TOO_FAR)
             n_found = len(self.found.networks)
-            slack, before = further_slack(slack, n_found, before), n_found
+            slack, before = min(further_slack(slack, n_found, before), self._spread), n_found
 
-    @property
+    @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best; infinite when not all families are listed."""
-        store = self.scores.store
-        return store.listed.largest_shortfall if self.scores.lists_all else math.inf
+        """No network is further behind the best; infinite when that is not known: not all families can be listed."""
+        every: Scores | None = self.scores
+        assert every is not None and every.compiled is not None
+        if not every.lists_all:
+            can_be = can_list_all(every.compiled.families, every.max_parents)
+            every = scored_again(every, self.run, Behind(math.inf), relaxed=True) if can_be else None
+        return math.inf if every is None else every.store.listed.largest_shortfall
 
     def _list(self, slack: float) -> bool | None:
         """All networks so far behind the best: whether as many as wanted are among them; None when the time is up."""

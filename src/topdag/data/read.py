@@ -112,7 +112,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     try:
         first, columns, lines = cells_of(content, how, options.used)
     except TableError:
-        if (instead := no_table(content)) is None:
+        if (instead := no_table(content, path)) is None:
             raise
         raise TableError(instead) from None
     names = [text.strip() for text in first] if how.header else names_for(len(first), None)

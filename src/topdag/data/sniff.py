@@ -6,6 +6,7 @@ import codecs
 from os import PathLike
 from pathlib import Path
 
+from topdag._util.atomic_write import SCORES
 from topdag._util.options import worded
 
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -33,8 +34,10 @@ UTF_8 = "utf-8-sig"  # with or without a mark
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def no_table(content: bytes) -> str | None:
+def no_table(content: bytes, path: object) -> str | None:
     """What this file seems to be, asked once it could not be read as a table; None: nothing known."""
+    if str(path).lower().removesuffix(".gz").endswith(SCORES):
+        return "this is a file of scores by its name; topdag.io.read_scores() reads it, for any question"
     start = content[:100].lstrip()
     as_frame = worded("and give that to topdag.Table()", "and save it as CSV")
     found = next((what for beginning, what in BEGINNINGS if start.startswith(beginning)), None)

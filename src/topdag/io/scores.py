@@ -13,8 +13,10 @@ import numpy as np
 
 from topdag._util.atomic_write import SCORES, FilePath, ending_of, write_whole
 from topdag._util.bitsets import masks_in, sizes_of, sort_keys
+from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError, why_not_opened
+from topdag.io.equivalence import checked_equivalence
 from topdag.io.score_text import read_jkl, read_pss, write_jkl, write_pss
 from topdag.knowledge.constraints import Constraints
 from topdag.networks.network import Network
@@ -46,19 +48,24 @@ def write_scores(path: FilePath, scores: Scores) -> None:
         write_pss(path, scores.names, _blocks(scores), _information(scores))
 
 
-def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
+def read_scores(path: FilePath, *, keep: Keep = "best", score_equivalent: bool = False) -> Scores:
     """Reads what ``write_scores`` or another program wrote.
 
     A .jkl or .pss file does not say what it was pruned for: it counts as kept for the best network only, unless
-    ``keep`` says more ("all", KBest(k) or Within(factor)). A .npz file says it itself.
+    ``keep`` says more ("all", KBest(k) or Within(factor)). Nor does it say what the score is: with ``score_equivalent``
+    you say that networks of a class have the same one, as by BDeu or BIC, so that classes can be listed; it is checked
+    where families allow it, and told with every proof. A .npz file says all that itself.
     """
     keep_epsilon(keep)
     kind = ending_of_scores(path)
     if kind == ".npz":
+        if score_equivalent:
+            raise ScoreError(f"{option('score_equivalent')}: a .npz file says itself what its score is.")
         return _read_npz(path)
     lists = read_jkl(path) if kind == ".jkl" else read_pss(path)
     try:
-        return scores_from_lists(lists, keep=keep)
+        claim = checked_equivalence(lists) if score_equivalent else None
+        return scores_from_lists(lists, keep=keep, said_equivalent=claim)
     except ScoreError as error:
         raise FileError(f"{path}: {error}") from error
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from heapq import heappop, heappush
 from numbers import Real
 
+from topdag._util.bitsets import bits
 from topdag.errors import NetworkError, ScoreError
 
 NAMES_SHOWN = 10
@@ -63,7 +65,7 @@ def checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[
     require_known(scores, names)
     for name in names:
         score = scores.get(name)
-        if not isinstance(score, Real) or not abs(score) < math.inf or abs(score) > LARGEST_SCORE:
+        if not isinstance(score, float | Real) or not abs(score) < math.inf or abs(score) > LARGEST_SCORE:
             raise NetworkError(f"The local score of {name!r} should be a finite number, not {score!r}.")
     return {name: float(scores[name]) for name in names}
 
@@ -110,17 +112,24 @@ def parent_masks(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -
 
 def topological_order(names: tuple[str, ...], masks: tuple[int, ...]) -> tuple[str, ...]:
     """Parents before children, by column where both can come; a cycle is refused."""
-    waiting, order = list(range(len(names))), []
-    unplaced = (1 << len(names)) - 1
-    while waiting:
-        ready = next((v for v in waiting if not masks[v] & unplaced), None)
-        if ready is None:
-            cycle = _cycle_within(waiting, names, masks)
-            raise NetworkError(f"The edges form a cycle: {cycle}. Drop one of them.")
-        waiting.remove(ready)
-        order.append(names[ready])
-        unplaced &= ~(1 << ready)
-    return tuple(order)
+    parents = [bits(mask) for mask in masks]
+    children: list[list[int]] = [[] for _ in names]
+    for v, own in enumerate(parents):
+        for p in own:
+            children[p].append(v)
+    n_unplaced = list(map(len, parents))
+    ready, order = [v for v, many in enumerate(n_unplaced) if not many], list[int]()  # a heap
+    while ready:
+        placed = heappop(ready)
+        order.append(placed)
+        for v in children[placed]:
+            n_unplaced[v] -= 1
+            if not n_unplaced[v]:
+                heappush(ready, v)
+    if len(order) < len(names):
+        cycle = _cycle_within([v for v, many in enumerate(n_unplaced) if many], names, masks)
+        raise NetworkError(f"The edges form a cycle: {cycle}. Drop one of them.")
+    return tuple([names[v] for v in order])
 
 
 def _cycle_within(waiting: list[int], names: tuple[str, ...], masks: tuple[int, ...]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topdag import _core
+from topdag._util.bitsets import bits
 from topdag._util.brief import brief
 from topdag._util.class_graph import class_graph, interventional_graph
 from topdag.errors import NetworkError, TooLarge
@@ -413,7 +414,7 @@ class Network:
 
 
 def named_in(names: tuple[str, ...], mask: int) -> tuple[str, ...]:
-    return tuple([names[v] for v in range(mask.bit_length()) if mask >> v & 1])
+    return tuple([names[v] for v in bits(mask)])
 
 
 def dot_quoted(name: str) -> str:

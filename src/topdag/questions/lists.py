@@ -16,7 +16,7 @@ from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.bitsets import network_rows, words_for
 from topdag._util.brief import brief
-from topdag._util.options import question
+from topdag._util.options import question, worded
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
@@ -459,13 +459,17 @@ def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None 
 
 def require_score_equivalent(request: Request, asked_by: str) -> None:
     """Without experiments; where variables at both ends of an edge were set in the same rows, so are their scores."""
+    if request.scores is not None and request.scores.score_equivalent:
+        return
     given = without_interventions(request.kind)
     kind = None if given is None else together(given, request.constraints)[0]
     if kind is None or not kind.score_equivalent:
         name = "scores from a file that does not say what they are" if kind is None else f"{kind}"
+        said = worded("read_scores(path, score_equivalent=True)", "--score-equivalent")
         raise ScoreError(
             f"{question(asked_by)} needs a score-equivalent score, one that gives all networks of a class the same "
-            f"value, such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
+            f"value, such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead"
+            + (f", or say that they are: {said}." if kind is None else ".")
         )
 
 

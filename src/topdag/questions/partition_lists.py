@@ -20,10 +20,13 @@ from topdag._util.class_graph import class_members
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
+from topdag.knowledge.compiled import free_rules
 from topdag.questions.list_sources import Wanted, spread_of, wide_enough
-from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.allowed import can_list_all
+from topdag.scoring.keep import MOST_IN_A_LIST, Behind
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best
 from topdag.search.checkpoints import Checkpoint, ListState
@@ -123,16 +126,14 @@ class PartitionLists:
         self._best = masks
         self._work |= self.standing.work
         known, reach = None, self._first_reach() if resumed is None else resumed.reach
-        furthest = self._furthest
         while True:
             found = self._within(reach, resumed)
             resumed = None
             if found is None or found.limit is not None:
                 return self._stopped(found, known)
-            if found.count >= self.most or reach == furthest:
+            if found.count >= self.most or reach == self._furthest:
                 return self._whole(found, reach)
-            before = 0 if known is None else known.count
-            known, reach = found, min(further_slack(reach, found.count, before), furthest)
+            known, reach = found, self._further(reach, found.count, 0 if known is None else known.count)
 
     def _resumed(self) -> ListState | None:
         """Where an earlier list stood; its best network is proved."""
@@ -168,11 +169,26 @@ class PartitionLists:
 
     @cached_property
     def _furthest(self) -> float:
-        return min(math.log(self.wanted.factor), self._spread, self.scores.cutoff, LARGEST_REACH)
+        """Infinite: up to the last network there is."""
+        known = self.scores.compiled
+        rules = free_rules(self.scores.scored_names) if known is None else known.families
+        has_all = self._spread < math.inf or can_list_all(rules, self.scores.max_parents)
+        return min(math.log(self.wanted.factor), self.scores.cutoff, math.inf if has_all else LARGEST_REACH)
 
     @cached_property
     def _spread(self) -> float:
         return spread_of(self.scores)
+
+    def _within_furthest(self, reach: float) -> float:
+        is_far = reach >= min(self._spread, LARGEST_REACH)
+        return self._furthest if is_far else min(reach, self._furthest)
+
+    def _further(self, reach: float, found: int, before: int) -> float:
+        """When so many were found, and so many the time before. Where there were no more, all there are may be known:
+        the next look is the last, if it can be."""
+        if found == before and self._furthest == math.inf:
+            return math.inf
+        return self._within_furthest(further_slack(reach, found, before))
 
     def _first_reach(self) -> float:
         """As far as as many as wanted are known, unless that is far: then what is as far as they may be."""
@@ -184,12 +200,16 @@ class PartitionLists:
         listed.offer(cost, self._best)
         offer_nearby(listed, Families.of_store(store), tuple(self._best), self.most)
         slack = first_slack(self.wanted.most)
-        return min(listed.most - cost if listed.most - cost <= 2 * slack else slack, self._furthest)
+        return self._within_furthest(listed.most - cost if listed.most - cost <= 2 * slack else slack)
 
     def _wide(self, reach: float) -> Scores | None:
         """With all families that networks so far behind the best may have; None when the time is up."""
-        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(reach)
-        return wide_enough(self.scores, factor, self.run) if self._spread == math.inf else self.scores
+        if self._spread < math.inf:
+            return self.scores
+        if reach == math.inf:
+            return scored_again(self.scores, self.run, Behind(math.inf))
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(min(reach, LARGEST_REACH))
+        return wide_enough(self.scores, factor, self.run)
 
     def _store_within(self, reach: float) -> ListStore | None:
         wide = self._wide(reach)
@@ -202,8 +222,11 @@ class PartitionLists:
             return None
         best = listed_network(wide.store.listed, self._best) if resumed is None else resumed.incumbent
         assert best is not None
-        epsilon = grid_epsilon(self.wanted.factor, wide.grid) if self.wanted.factor < math.inf else reach
-        return self._listed(wide, best, min(epsilon, reach), reach, resumed)
+        asked = math.inf if self.wanted.factor == math.inf else grid_epsilon(self.wanted.factor, wide.grid)
+        epsilon = min(asked, reach)
+        return self._listed(
+            wide, best, wide.store.listed.largest_shortfall if epsilon == math.inf else epsilon, reach, resumed
+        )
 
     def _listed(
         self, wide: Scores, best: Incumbent, epsilon: float, reach: float, resumed: ListState | None
@@ -235,8 +258,10 @@ class PartitionLists:
 
     def _whole(self, found: Partitioned, reach: float) -> Partitioned:
         """As it is told: where it ends before as many as wanted are there, what it was that ended it."""
-        if found.count >= self.most or math.log(self.wanted.factor) <= reach:
+        if found.count >= self.most:
             return found
-        if reach == self._spread:
+        if reach == math.inf:
             return replace(found, floor=-math.inf)
+        if math.log(self.wanted.factor) <= reach:
+            return found
         return replace(found, limit=Stop.CUT_OFF if reach == self.scores.cutoff else Stop.FAR_BEHIND_BEST)

@@ -175,6 +175,13 @@ def are_few(rules: Sequence[FamilyRules]) -> bool:
     return sum(_limits(own, x).n_sets for x, own in enumerate(rules)) <= FEW_FAMILIES
 
 
+def can_list_all(rules: Sequence[FamilyRules], max_parents: int | None) -> bool:
+    """Whether so few families are allowed that all of them can stand in lists."""
+    most = len(rules) if max_parents is None else max_parents
+    limits = [_limits(own, x) for x, own in enumerate(rules)]
+    return sum(own._replace(most=min(own.most, most)).n_sets for own in limits) <= FEW_FAMILIES
+
+
 def _limits(own: FamilyRules, x: int) -> ParentLimits:
     return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 

@@ -48,7 +48,7 @@ def form_of_scores(
     penalties rule out much not all sets are counted."""
     n = len(columns)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
-    arities = [int(table.arities[v]) for v in columns]
+    arities: list[int] = table.arities[list(columns)].tolist()
     choice = scores_by_lists(n, table.n_rows, kind, limit, everything=keep == "all", arities=arities)
     is_free = known is None or all(own.is_free for own in known.families)
     is_narrow = n > sizes().small and keep is None and not is_free

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from topdag._util.bitsets import masks_in
+from topdag._util.bitsets import bits, masks_in
 from topdag._util.options import option, question
 from topdag._util.run import Run
 from topdag.data.table import Table
@@ -40,7 +40,8 @@ class Scores:
     ``report``: what pruned scoring counted and left out, None where every set was counted; ``prior``: what answers
     from these scores count beside the data, None when nothing; ``constraints``: what the user knows, None when nothing.
     Families that it forbids have no score in ``store``; ``compiled`` has what speaks of several variables besides;
-    ``left_out``: so have some for their hopeless penalty.
+    ``left_out``: so have some for their hopeless penalty; ``said_equivalent``: who read the file said that networks of
+    a class score the same, which they do but for so much, None: nobody did.
     """
 
     names: tuple[str, ...]
@@ -59,6 +60,7 @@ class Scores:
     constraints: Constraints | None = None
     compiled: CompiledConstraints | None = None
     left_out: bool = False
+    said_equivalent: float | None = None
 
     def __post_init__(self) -> None:
         require_fine(len(self.columns), self.grid)
@@ -105,7 +107,8 @@ class Scores:
     @property
     def score_equivalent(self) -> bool:
         """Whether networks with the same independences score the same; False when not known."""
-        return self.kind is not None and self.kind.score_equivalent and self.prior is None
+        is_known = self.said_equivalent is not None if self.kind is None else self.kind.score_equivalent
+        return is_known and self.prior is None
 
     @cached_property
     def told_apart(self) -> tuple[tuple[str, ...], ...]:
@@ -172,9 +175,11 @@ class Scores:
 
     def all_masks(self, masks: Sequence[int]) -> list[int]:
         """Parent masks over all variables from masks over the scored ones; the others have no parents."""
+        if self.columns == tuple(range(len(self.names))):
+            return list(masks)
         everywhere = [0] * len(self.names)
         for x, mask in zip(self.columns, masks, strict=True):
-            everywhere[x] = sum(1 << v for i, v in enumerate(self.columns) if mask >> i & 1)
+            everywhere[x] = sum(1 << self.columns[i] for i in bits(mask))
         return everywhere
 
     def network(self, masks: Sequence[int]) -> Network:
@@ -312,9 +317,15 @@ class Scores:
         if self.kind is not None and self.kind.unconstrained is not self.kind:
             known += ", with probabilities that satisfy the parameter constraints (log likelihoods of parts to 1e-7)"
         return (
-            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}; "
+            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}{self._claim}; "
             f"local scores rounded to 2^{-self.grid}, what is proved best at most {most:.1e} behind"
         )
+
+    @property
+    def _claim(self) -> str:
+        if self.said_equivalent is None:
+            return ""
+        return f", said to score the same within a class (where that can be seen, to {self.said_equivalent:.1e})"
 
     def __repr__(self) -> str:
         kind = "scores from a file" if self.kind is None else f"{self.kind} scores"

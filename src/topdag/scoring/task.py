@@ -66,7 +66,8 @@ class ScoringTask:
 
     @property
     def arities(self) -> list[int]:
-        return [int(self.table.arities[v]) for v in self.columns]
+        arities: list[int] = self.table.arities[list(self.columns)].tolist()
+        return arities
 
     @property
     def most_parents(self) -> int:
@@ -76,7 +77,7 @@ class ScoringTask:
 
 def scored_columns(table: Table) -> tuple[int, ...]:
     """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
+    return tuple(v for v, arity in enumerate(table.arities.tolist()) if table.keep_constant or arity != 1)
 
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:

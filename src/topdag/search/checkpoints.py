@@ -29,7 +29,6 @@ from topdag._util.bitsets import is_acyclic, masks_in, set_array
 from topdag.errors import FileError, why_not_opened
 from topdag.search.costs import costs_of
 from topdag.search.open_nodes import OpenParts
-from topdag.search.reach import LARGEST_REACH
 from topdag.search.relaxation import Incumbent, Relaxation, gives_its_bound
 from topdag.search.stores import ListStore
 
@@ -76,8 +75,8 @@ class State:
 @dataclass(frozen=True)
 class ListState(State):
     """Of a list, once its best network is proved: the networks listed, in the order in which they were found, from the
-    best on, of the families of ``store``. It is to have all within ``reach`` nats of the best; none that is missing
-    costs less than ``bound``."""
+    best on, of the families of ``store``. It is to have all within ``reach`` nats of the best, infinite: all
+    there are; none that is missing costs less than ``bound``."""
 
     reach: float
     store: ListStore
@@ -216,7 +215,7 @@ def _arrays_in(packed: bytes) -> dict[str, NDArray[Any]]:
 
 def _reach_in(arrays: dict[str, NDArray[Any]]) -> float:
     reach = arrays["list_reach"].tolist()
-    if len(reach) != 1 or not 0.0 <= reach[0] <= LARGEST_REACH or "part_kept" not in arrays:
+    if len(reach) != 1 or not reach[0] >= 0.0 or "part_kept" not in arrays:
         raise _Refused("how far the list reaches")
     return float(reach[0])
 

@@ -106,6 +106,18 @@ class Solution:
     multipliers: Floats
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where a program stood, to go on from: its cuts and its basis."""
+
+    cuts: _core.CutList
+    rows: tuple[Row | None, ...]  # the last three by cut, as in the program
+    scopes: tuple[frozenset[Decision], ...]
+    slack_rounds: Integers
+    basic: Integers  # families, then stopgaps
+    is_basic: Marks  # by row: its slack
+
+
 class Program:
     """The linear program: weights of families, a row for each variable, then one for each cut.
 
@@ -125,6 +137,7 @@ class Program:
         self._slack_rounds: Integers = np.zeros(0, dtype=np.int64)
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self._basis_of, self._status = highspy.HighsBasis, highspy.HighsBasisStatus
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in SOLVER_OPTIONS.items():
             self._solver.setOptionValue(option, value)
@@ -251,6 +264,40 @@ class Program:
             self.rows = [row for row, stays in zip(self.rows, kept.tolist(), strict=True) if stays]
             self._scopes = [scope for scope, stays in zip(self._scopes, kept.tolist(), strict=True) if stays]
             self._holds = self._holds[kept]
+
+    def standing(self) -> Standing:
+        """Where it stands, after a solution and cuts."""
+        basis, basic = self._solver.getBasis(), self._status.kBasic
+        is_basic = np.array([status == basic for status in basis.col_status], dtype=np.bool_)
+        places = np.concatenate([self.families.size + np.arange(self.families.n), self._columns])
+        return Standing(
+            self.cuts.listed(np.ones(len(self.cuts), dtype=np.uint8)),
+            tuple(self.rows),
+            tuple(self._scopes),
+            self._slack_rounds.astype(np.int8),
+            places[is_basic].astype(np.int32),
+            np.array([status == basic for status in basis.row_status], dtype=np.bool_),
+        )
+
+    def return_to(self, standing: Standing) -> None:
+        """Goes on where this or another program of the same families stood; what is decided is to be said again."""
+        n, size = self.families.n, self.families.size
+        rows = np.arange(n, n + len(self.cuts), dtype=np.int32)
+        self._solver.deleteRows(len(rows), rows)
+        self.cuts.keep(np.zeros(len(self.cuts), dtype=np.uint8))
+        self.admit(np.isin(np.arange(size), standing.basic))
+        self._slack_rounds, self._holds, self._scopes, self.rows = np.zeros(0, dtype=np.int64), self._holds[:0], [], []
+        self.cuts.replace(standing.cuts)
+        self._add_rows()
+        self.rows, self._scopes = list(standing.rows), list(standing.scopes)
+        self._slack_rounds = standing.slack_rounds.astype(np.int64)
+        basis, status = self._basis_of(), self._status
+        columns = [status.kLower] * (n + len(self._columns))
+        for column in self._column_of[standing.basic].tolist():
+            columns[column] = status.kBasic
+        basis.col_status = columns
+        basis.row_status = [status.kBasic if own else status.kLower for own in standing.is_basic.tolist()]
+        self._solver.setBasis(basis)
 
     def allow(self, allowed: Marks) -> None:
         """Only these families may have weight."""

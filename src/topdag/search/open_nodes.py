@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Marks
-from topdag.search.linear_program import Decisions, Joined
+from topdag.search.linear_program import Decisions, Joined, Standing
 
 
 @dataclass(frozen=True, order=True)
@@ -25,6 +25,12 @@ class Node:
     edge: tuple[int, int] | None = None
     decisions: Decisions = ()
     question: tuple[int, int] | None = None
+    standing: Standing | None = field(default=None, compare=False)  # of its program; not in files
+
+    def marks(self, n_families: int) -> Marks:
+        """The allowed families."""
+        bits = np.unpackbits(np.frombuffer(self.allowed, dtype=np.uint8), count=n_families)
+        return bits.view(np.bool_)
 
 
 @dataclass(frozen=True)

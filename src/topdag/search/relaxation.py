@@ -29,7 +29,6 @@ CLIMBS = 1_000
 FEWEST_CLIMBS = 100
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
 LONGER_CLIMBS = 1_000
-OTHER_SEED = 1_000_003
 CLIMBING_WORK = 100_000_000  # climbs times families or pairs of variables, at most: a bound is to come soon
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 MOST_K = 3
@@ -78,6 +77,7 @@ class Known:
         self.best_score = math.fsum(store.best_scores)  # shown; what is compared are costs
         self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
         self._next_tick = 0.0
+        self._n_climbed = 0
 
     @property
     def cost(self) -> float:
@@ -109,20 +109,24 @@ class Known:
         return False
 
     def climb(self, climbs: int | None = None) -> None:
-        """From random orders, so many times; not at all where nothing can be cheaper, as in a part of one variable."""
+        """Over orders, so many times, with other draws each time; not at all where nothing can be cheaper, as
+        in a part of one variable."""
         if self.is_proved:
             return
         if climbs is None:
             climbs = CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS
             climbs = FEWEST_CLIMBS if self.clusters else climbs
-        self._climb(min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2))), SEED)
+        self._climb(min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2))))
 
     def climb_longer(self) -> None:
-        """From other orders: where a linear program takes minutes, a better network costs little."""
+        """Where a linear program takes minutes, a better network costs little."""
         if not self.is_proved:
-            self._climb(LONGER_CLIMBS, OTHER_SEED)
+            self._climb(LONGER_CLIMBS)
 
-    def _climb(self, climbs: int, seed: int) -> None:
+    def _climb(self, climbs: int) -> None:
+        """Each time from other orders."""
+        seed = SEED + (self._n_climbed << 32)
+        self._n_climbed += 1
         left = self._run.seconds_left
         limits = _core.Limits(self._run.threads, None if left is None else CLIMBING_SHARE * left, self._run.tick)
         self.offer(*_core.climb_orders(self.candidates, climbs, seed, limits))

@@ -24,6 +24,7 @@ from topdag.questions.partition_lists import PartitionLists, kind_for
 from topdag.search import checkpoints
 from topdag.search.engines import sizes_given
 from topdag.search.family_lists import FamilyLists
+from topdag.search.partition import few
 
 PARTITION = {"partition": 0, "small": 0, **AS_LISTS}
 Ask = Callable[..., BestList[Any]]
@@ -35,7 +36,8 @@ class Killed(Exception):
 
 @pytest.fixture(autouse=True)
 def partition(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Of every table, with the file written after each part."""
+    """Of every table, in many parts, with the file written after each."""
+    monkeypatch.setattr(few, "MOST_CHOICES", 2)
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     with sizes_given(**PARTITION):
         yield
@@ -91,7 +93,7 @@ ASKS: list[tuple[Ask, float]] = [
     (td.k_best_networks, 40),
     (td.k_best_classes, 25),
     (td.networks_within, 6.0),
-    (td.classes_within, 20.0),
+    (td.classes_within, 8.0),
 ]
 
 

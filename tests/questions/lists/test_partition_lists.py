@@ -3,7 +3,8 @@ ties, and the same for every number of threads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from ctrl_c import press_ctrl_c
 from given_sizes import AS_LISTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from list_checks import all_listed, assert_in_order
+from list_checks import all_listed, assert_in_order, random_lists
 from stop_cases.counted import answer_at, readings_of
 from strategies import sampled_table, tables, tied_lists
 
 import topdag as td
+from topdag._util.bitsets import is_acyclic
 from topdag._util.class_graph import class_graph, class_members
 from topdag.answers.lists import BestList
 from topdag.cli.list_text import proof_in_words
@@ -27,6 +29,7 @@ from topdag.questions.request import Request
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.search.engines import Engine, sizes_given
 from topdag.search.family_lists import FamilyLists
+from topdag.search.reach import LARGEST_REACH
 
 PARTITION = {"partition": 0, "small": 0, **AS_LISTS}
 FACTORS = (1.0, 1.5, 20.0)
@@ -254,3 +257,49 @@ def test_members_of_a_class_are_listed_as_long_as_there_is_time(
     early = stopped.value.answer
     assert early.proof.status is td.types.Status.STOPPED and early.floor == early.scores[-1] == whole.scores[0]
     assert len(early) == 2_000 and np.array_equal(early.parents, whole.parents[:2_000])
+
+
+def drawn_edges(seed: int) -> list[tuple[str, str]]:
+    """A few among six of many variables."""
+    rng = np.random.default_rng(seed)
+    pairs = [(f"V{a}", f"V{b}") for a in range(6) for b in range(6) if a != b]
+    return [pairs[place] for place in rng.choice(len(pairs), 7, replace=False)]
+
+
+def networks_of(edges: list[tuple[str, str]], allows: Callable[[td.Network], bool], names: Sequence[str]) -> set[Any]:
+    """All networks of some of these edges."""
+    found = set()
+    for chosen in range(1 << len(edges)):
+        own = [edge for place, edge in enumerate(edges) if chosen >> place & 1]
+        masks = tuple(sum(1 << names.index(a) for a, b in own if b == name) for name in names)
+        if is_acyclic(masks) and allows(td.Network.from_edges(names, own)):
+            found.add(masks)
+    return found
+
+
+@pytest.mark.parametrize(("rule", "seed"), [(None, 0), ("ancestors", 0), ("not_ancestors", 1)])
+def test_more_than_there_are(rule: str | None, seed: int) -> None:
+    """Of many variables of which constraints leave few families; the list is proved to be all there are."""
+    table, edges = td.random_network(32, seed=seed).sample(50, seed=seed), drawn_edges(seed)
+    forbidden = [(a, b) for a in table.names for b in table.names if a != b and (a, b) not in edges]
+    more = {} if rule is None else {rule: edges[:1]}
+    known = td.Constraints(forbidden_edges=forbidden, **more)
+    truth = networks_of(edges, td.Constraints(**more).allows, table.names)
+    for found, expected in (
+        (td.k_best_networks(table, len(truth) + 1, "bic", constraints=known), truth),
+        (td.k_best_classes(table, len(truth) + 1, "bic", constraints=known), set(map(class_graph, truth))),
+    ):
+        assert "partition" in found.stats.engine
+        assert keys(found) == expected and len(found) == len(expected)
+        assert found.proof.status is td.types.Status.PROVED and found.proof.limit is None
+        assert found.floor == -math.inf
+
+
+def test_more_than_there_are_however_far_behind() -> None:
+    """By thousands of nats, which no Bayes factor can say."""
+    scores = all_listed(random_lists(4, 2, spread=6, missing=0.5, unit=1000.0))
+    truth = td.k_best_networks(scores, 1_000)
+    assert truth.scores[0] - truth.scores[-1] > 2 * LARGEST_REACH and truth.floor == -math.inf
+    found = by_partition(scores, td.k_best_networks, 1_000)
+    assert np.array_equal(found.scores, truth.scores) and keys(found) == keys(truth)
+    assert found.proof.status is td.types.Status.PROVED and found.floor == -math.inf

@@ -19,10 +19,11 @@ from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import splitting
 from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.repair import SatisfyingKnown
-from topdag.search import branch_and_cut, reach, relaxation
 from topdag.search import cycles as branching
+from topdag.search import part_relaxation, reach, relaxation
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.engines import sizes_given
+from topdag.search.linear_program import Program
 from topdag.search.partition import listing as partition
 from topdag.search.relaxation import Known
 from topdag.search.stores import ListStore
@@ -122,9 +123,9 @@ def hasty() -> Iterator[None]:
     """Branch and cut splits after a round, so that few variables have many parts."""
     with ExitStack() as stack:
         for module, name, value in (
-            (branch_and_cut, "LEAST_GAIN", 10.0),
-            (branch_and_cut, "FIRST_PATIENCE", 0),
-            (branch_and_cut, "CUTS_A_ROUND", 1),
+            (part_relaxation, "LEAST_GAIN", 10.0),
+            (part_relaxation, "FIRST_PATIENCE", 0),
+            (part_relaxation, "CUTS_A_ROUND", 1),
             (relaxation, "PATIENCE", 1),
             (relaxation, "PATIENCE_GAIN", 10.0),
             (relaxation, "CUTS_A_ROUND", 1),
@@ -132,8 +133,8 @@ def hasty() -> Iterator[None]:
             (partition, "PATIENCE", 1),
         ):
             stack.enter_context(patch.object(module, name, value))
-        stack.enter_context(patch.object(branch_and_cut.Program, "add_local", lambda *_: 0))
-        stack.enter_context(patch.object(branch_and_cut.Program, "add_halves", lambda *_: 0))
+        stack.enter_context(patch.object(Program, "add_local", lambda *_: 0))
+        stack.enter_context(patch.object(Program, "add_halves", lambda *_: 0))
         yield
 
 

@@ -21,11 +21,13 @@ from topdag._util.arrays import Floats, Integers, Marks
 from topdag._util.bitsets import bits, has_member, is_acyclic, masks_in
 from topdag._util.run import Run
 from topdag._util.stop import Stop, TimeIsUp
-from topdag.search.branch_and_cut import PartSearch, Relaxed, most_held
+from topdag.search.branch_and_cut import PartSearch, most_held
 from topdag.search.checkpoints import ListState
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
+from topdag.search.part_relaxation import Relaxed
+from topdag.search.partition.few import networks_of_few
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
 from topdag.search.stores import ListStore
@@ -140,6 +142,8 @@ class PartitionSearch(PartSearch):
 
     def _look_at(self, part: Node) -> None:
         allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
+        if self._is_listed_whole(allowed, part.decisions):
+            return
         self._edges = _edges(part.decisions)
         relaxed = self.relaxed(allowed, part.bound, part.decisions)
         if relaxed is None or not self._has_families(relaxed.allowed):
@@ -151,6 +155,17 @@ class PartitionSearch(PartSearch):
                 self._leave_out(masks, relaxed, part.decisions)
                 return
         self._halve(relaxed, part.decisions)
+
+    def _is_listed_whole(self, allowed: Marks, decisions: Decisions) -> bool:
+        """Whether the families are so few that all networks of them are looked at, and listed."""
+        self.known.tick(self.parts, 0)
+        if self.limits.is_over:
+            raise TimeIsUp
+        found = networks_of_few(self.families, allowed & (self.root_bounds <= self.known.cutoff), self.known.cutoff)
+        for cost, masks in found or ():
+            if cost <= self.known.cutoff and _has_edges(masks, decisions):
+                self.listed.offer(cost, masks)
+        return found is not None
 
     def _halve(self, relaxed: Relaxed, decisions: Decisions) -> None:
         """By a path that is there or not, where that is open, or by an edge; the one network of a part is known."""

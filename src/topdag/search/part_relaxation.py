@@ -1,0 +1,194 @@
+"""Relaxing parts of a search, one after another, with one linear program.
+
+A part is a set of allowed families. Its relaxation is cut until that no longer pays; families that no better network of
+the part can have go. What is left says by which edge the part is split best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topdag._util.arrays import Floats, Integers, Marks, Masks
+from topdag._util.bitsets import has_member, masks_in
+from topdag._util.run import Run
+from topdag._util.stop import TimeIsUp
+from topdag.search.costs import Families
+from topdag.search.edges import Edges
+from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Program, Rows, Solution, Standing
+from topdag.search.open_nodes import Node
+from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, Known
+
+LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
+FIRST_PATIENCE = 20  # the first when so many rounds do
+STEPS_AT_A_NODE = 2_000
+LEAST_DIFFERENCE = 1e-3
+SLACK_SOLVES = 10  # a cut that has been slack for so many solutions is dropped
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """A part once its relaxation is cut: no network of its ``allowed`` families costs less than ``bound``, and none
+    with a family less than the bound of that."""
+
+    allowed: Marks
+    bound: float
+    family_bounds: Floats
+    solution: Solution
+
+
+@dataclass(frozen=True)
+class Half:
+    """A part that is to be relaxed: what is known of it, and where the program of the part stood that it is a half
+    of."""
+
+    allowed: Marks
+    bound: float
+    decisions: Decisions = ()
+    standing: Standing | None = None
+
+
+class PartRelaxation:
+    """Families that may be in a better network than is known, and a linear program over them."""
+
+    program: Program
+
+    def __init__(
+        self,
+        families: Families,
+        run: Run,
+        known: Known,
+        root_bounds: Floats,
+        rows: Rows | None,
+        edges: Edges | None = None,
+    ) -> None:
+        self.families, self.limits, self.known, self.root_bounds, self.rows = families, run, known, root_bounds, rows
+        self.edges = Edges(families) if edges is None else edges
+        self.parts, self.cuts, self.rounds = 0, 0, 0
+        self.tells = True  # who watches
+        self._no_cuts = families.cuts()
+
+    def opened(self, half: Half, number: int) -> Node | None:
+        """The part with what splits it; None when it holds no better network than is known now."""
+        if half.standing is not None:
+            self.program.return_to(half.standing)
+        relaxed = self.relaxed(half.allowed, half.bound, half.decisions)
+        if relaxed is None:
+            return None
+        allowed, weights = relaxed.allowed, relaxed.solution.weights
+        edge = self.edge_to_split(allowed, weights)
+        if edge is None:
+            self._offer(allowed)
+            return None
+        rows = self.rows_under(half.decisions)
+        question = None if rows is None else rows.to_decide(self.families, weights)
+        marks, standing = np.packbits(allowed).tobytes(), self.program.standing()
+        return Node(relaxed.bound, number, marks, edge, half.decisions, question, standing)
+
+    def relaxed(self, allowed: Marks, bound: float, decisions: Decisions = ()) -> Relaxed | None:
+        """The part's relaxation with cuts, as long as they pay; None when it holds no better network. ``bound``: what
+        is known of it already."""
+        self.program.decide(decisions)
+        rows = self.rows_under(decisions)
+        self.parts += 1
+        patience = FIRST_PATIENCE if self.parts == 1 else 1
+        bounds = [bound]
+        while True:
+            if self.tells:
+                self.known.tick(self.parts, 0)
+            allowed = allowed & (self.root_bounds <= self.known.cutoff)
+            if not self.families.core.propagate(allowed.view(np.uint8)):
+                return None
+            solution = self._solve(allowed)
+            bound, family_bounds = self._bounds(allowed, solution, bound)
+            self.known.round(self.families, solution.weights)
+            if self.parts == 1:  # it is all there is; a clock that runs out in it must not lose what its cuts gained
+                self.known.raise_bound(min(bound, self.known.cutoff))
+            if bound > self.known.cutoff:
+                return None
+            is_priced = self.program.price(family_bounds) == 0
+            allowed = allowed & (family_bounds <= self.known.cutoff)
+            if is_priced:
+                bounds.append(bound)
+            is_cut = self._cut(solution, rows, is_narrower=bool(decisions))
+            if is_priced and not (is_cut and self._still_gains(bounds, patience)):
+                return Relaxed(allowed, bound, family_bounds, solution)
+
+    def rows_under(self, decisions: Decisions) -> Rows | None:
+        """What holds where all this is decided, beside the clusters."""
+        ancestors = tuple(decision for decision in decisions if not isinstance(decision, Joined))
+        return None if self.rows is None else self.rows.under(ancestors)
+
+    def _offer(self, allowed: Marks) -> None:
+        """One family for each variable: a network, unless they make a cycle that no cut has ruled out yet."""
+        if self.families.core.propagate(allowed.view(np.uint8)):
+            self.known.offer(float(self.families.costs[allowed].sum()), masks_in(self.families.parents[allowed]))
+
+    def _still_gains(self, bounds: list[float], patience: int) -> bool:
+        """Whether the last rounds closed enough of the gap."""
+        if len(bounds) <= patience:
+            return True
+        return bounds[-1] - bounds[-1 - patience] >= LEAST_GAIN * (self.known.cost - bounds[-1])
+
+    def _solve(self, allowed: Marks) -> Solution:
+        self.program.allow(allowed)
+        solution = self.program.solve(self.limits)
+        if solution is None or self.limits.is_over:
+            raise TimeIsUp
+        self.rounds += 1
+        return solution
+
+    def _bounds(self, allowed: Marks, solution: Solution, inherited: float) -> tuple[float, Floats]:
+        """With the multipliers and with none, which is right to the last bit when few families are left."""
+        bound, family_bounds = self.families.bound(allowed, self.program.cuts, solution.multipliers)
+        plain, plain_bounds = self.families.bound(allowed, self._no_cuts, np.zeros(0))
+        return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
+
+    def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
+        """Adds violated clusters; when there are none, and always for the first part, halves of sums of them (of
+        100 variables two nats of ten in five seconds, where forty parts gained less) and local cuts (of
+        70 variables with 500 rows one part, not a thousand); with rows, local cuts pay in the first part only. ``own``:
+        the rows that hold in this part, of all parts only unless it ``is_narrower``."""
+        members, ks = self._broken_clusters(solution)
+        rows = [] if own is None else own.broken(self.families, solution.weights, masks_in(members))
+        self.program.drop_slack_cuts(SLACK_SOLVES)
+        added = self.program.add_rows(rows, only_here=is_narrower) if rows else 0
+        added += self.program.add_clusters(members, ks)
+        if not rows and (self.parts == 1 or not len(ks)):
+            added += self.program.add_halves(solution.weights)
+        if self.parts == 1 or (own is None and not len(ks)):
+            added += self.program.add_local(solution.weights)
+        self.cuts += added
+        return added > 0
+
+    def _broken_clusters(self, solution: Solution) -> tuple[Masks, Integers]:
+        """Members and k of clusters that the weights violate."""
+        return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, STEPS_AT_A_NODE)
+
+    def edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
+        """The edge that is undecided and matters most; None when each variable has one family.
+
+        What matters is how far apart the cheapest families with and without the edge are; against the edge with
+        a weight nearest a half, it took a seventieth of the parts on hailfinder500 (bench/RESULTS.md).
+        """
+        costs, edges = np.where(allowed, self.families.costs, np.inf), self.edges
+        with_edge, without = edges.cheapest_with(costs), edges.cheapest_without(costs)
+        is_open = np.isfinite(with_edge) & np.isfinite(without)
+        if not is_open.any():
+            return None
+        difference = np.abs(np.subtract(with_edge, without, where=is_open, out=np.zeros_like(with_edge)))
+        weight = edges.weights(weights)
+        merit = np.where(is_open, np.minimum(weight, 1.0 - weight) * (difference + LEAST_DIFFERENCE), -np.inf)
+        best = int(np.argmax(merit))
+        return int(edges.parents[best]), int(edges.children[best])
+
+    def halves(self, allowed: Marks, edge: tuple[int, int]) -> tuple[Marks, Marks]:
+        """The families of networks that have the edge, and of those that do not."""
+        parent, child = edge
+        own = slice(*self.families.offsets[child : child + 2])
+        has_edge = has_member(self.families.parents[own], parent)
+        there, absent = allowed.copy(), allowed.copy()
+        there[own] &= has_edge
+        absent[own] &= ~has_edge
+        return there, absent
