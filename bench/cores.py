@@ -70,6 +70,8 @@ def jobs() -> dict[str, tuple[str, Callable[[], Asked]]]:
         ),
         "relaxation": ("best network, wdbc, BIC", ask(td.best_network, lambda: _listed("wdbc"))),
         "cuts": ("best network, autos, BIC", ask(td.best_network, lambda: _listed("autos"))),
+        "parts": ("best network, 70 variables, 100 rows, BIC", ask(td.best_network, _seventy)),
+        "classes": ("best network, 36 variables by 19 classes, BDeu", ask(td.best_network, _by_classes)),
     }
 
 
@@ -77,6 +79,29 @@ def _listed(name: str) -> Any:
     import topdag as td
 
     return td.score(read(name), td.BIC(), keep="best")
+
+
+def _seventy() -> Any:
+    """Branch and cut with some dozen parts, as in ``bench wide``."""
+    import topdag as td
+
+    return td.score(td.random_network(70, arcs=140, max_parents=3, seed=2).sample(100, seed=2), td.BIC(), keep="best")
+
+
+def _by_classes() -> Any:
+    """As many rows, variables and classes as soybean has, and about as many families with at most three parents."""
+    import numpy as np
+
+    import topdag as td
+
+    rng = np.random.default_rng(1)
+    columns = [rng.integers(0, 19, 266)]
+    for _ in range(35):
+        states = int(rng.choice([2, 2, 2, 3, 3, 4, 7]))
+        chances = rng.dirichlet(np.full(states, 0.17), size=19)
+        columns.append(np.array([rng.choice(states, p=chances[own]) for own in columns[0]]))
+    table = td.Table({f"V{i}": column for i, column in enumerate(columns)})
+    return td.score(table, td.BDeu(1.0), keep="best", max_parents=3)
 
 
 def measure(job: str, threads: int) -> dict[str, Any]:

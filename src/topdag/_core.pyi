@@ -464,7 +464,7 @@ def score_drawn(table: CodedTable, draws: Annotated[NDArray[numpy.uint32], dict(
     By draw, weights of the table's distinct rows: the families of each. None when stopped, and where draws must be scored one by one.
     """
 
-DRAWS_AT_ONCE: int = 16
+DRAWS_AT_ONCE: int = 32
 
 def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""

@@ -49,6 +49,20 @@ def test_over_a_list(topdag: Topdag, asia: Path) -> None:
     assert "20 best networks" in json.loads(ran.out)["over"]
 
 
+def test_over_a_bootstrap(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    options = ("--bootstrap", "6", "--draws", "20", "--seed", "5")
+    ran = topdag("effects", asia, *options, "--score", "bic", "--max-parents", "2", "--json")
+    drawn = td.bootstrap(td.read_table(asia), 6, "bic", seed=5, max_parents=2)
+    found = td.causal_effects(drawn, draws=20, seed=5)
+    assert json.loads(ran.out)["effects"] == json.loads(json.dumps(found.to_dict()))["effects"]
+    assert "of each of 6 tables drawn from the rows" in json.loads(ran.out)["over"]
+    assert topdag("score", asia, "-o", tmp_path / "best.npz", "--keep", "best").code == 0
+    assert topdag("effects", tmp_path / "best.npz", *options).code == 0
+    assert topdag("effects", asia, "--bootstrap", "6", "-k", "3").code == 2
+    ran = topdag("effects", asia, "--bootstrap", "6", "--time-limit", "0")
+    assert ran.code == 3 and ran.out == "" and ran.err
+
+
 def test_wrong_use_and_limits(topdag: Topdag, asia: Path) -> None:
     ran = topdag("effects", asia, "--cause", "smok")
     assert ran.code != 0 and "did you mean 'smoke'" in ran.err

@@ -59,6 +59,19 @@ def test_the_same_scores(threads: Executor, kind: str, keep: Any, most: int | No
     assert same(here, td.score(table, kind, keep=keep, max_parents=most, executor=threads))
 
 
+@pytest.mark.parametrize("executor", [2, None])
+def test_the_same_scores_of_rows_with_gaps(threads: Executor, executor: int | None) -> None:
+    rng = np.random.default_rng(3)
+    cells = rng.integers(0, 3, (80, 9)).astype(object)
+    cells[rng.random(cells.shape) < 0.1] = None
+    table = td.Table(dict(zip("abcdefghi", cells.T.tolist(), strict=True)), missing="keep")
+    known = td.Constraints(required_edges=[("a", "b")], forbidden_edges=[("c", "d")])
+    asked: dict[str, Any] = dict(kind=td.NAL(), keep="best", constraints=known, max_parents=2)
+    here = td.score(table, **asked)
+    assert here.store.is_listed
+    assert same(here, td.score(table, **asked, executor=executor or threads))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_same_scores_with_ties_and_weights(threads: Executor, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@
 
 namespace topdag {
 
-constexpr int draws_at_once = 16;
+constexpr int draws_at_once = 32;
 
 // A number for each draw, side by side.
 template <class Number>

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t parent_steps = 64;      // steps below place variables, those from here on choose parents
 constexpr std::uint64_t attempt_steps = 128;
+constexpr std::size_t few_to_sort = 4096;        // so few are sorted by one thread
 constexpr std::size_t most_in_a_group = 50'000;  // so that limits are looked at, and threads share the work
 
 // A sample and where it stands: the placed variables, and the last layer of them.
@@ -23,7 +24,24 @@ struct Standing {
     std::uint32_t attempt;
 
     std::uint64_t key() const { return std::uint64_t{placed} << 32 | last; }
+    friend bool operator<(const Standing& a, const Standing& b) {
+        return a.key() != b.key() ? a.key() < b.key() : a.sample < b.sample;
+    }
 };
+
+// Each thread sorts a part, then they are merged two by two.
+void sort_together(std::vector<Standing>& waiting, Limits& limits) {
+    const std::size_t n_parts = std::max<std::size_t>(1, std::min<std::size_t>(limits.threads, waiting.size() / few_to_sort));
+    const auto begin_of = [&](std::size_t part) {
+        return waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * std::min(part, n_parts) / n_parts);
+    };
+    parallel_for(n_parts, limits, [&](std::size_t part, int) { std::sort(begin_of(part), begin_of(part + 1)); });
+    for (std::size_t width = 1; width < n_parts; width *= 2)
+        parallel_for((n_parts + 2 * width - 1) / (2 * width), limits, [&](std::size_t pair, int) {
+            const std::size_t first = 2 * width * pair;
+            std::inplace_merge(begin_of(first), begin_of(first + width), begin_of(first + 2 * width));
+        });
+}
 
 // The samples begin ... end - 1 of those that wait.
 struct Group {
@@ -32,15 +50,13 @@ struct Group {
 };
 
 // Samples that stand at the same placed set, together; those with the fewest placed variables first, which take longest.
-std::vector<Group> group_by_placed(std::vector<Standing>& waiting) {
-    std::sort(waiting.begin(), waiting.end(), [](const Standing& a, const Standing& b) {
-        return a.key() != b.key() ? a.key() < b.key() : a.sample < b.sample;
-    });
+std::vector<Group> group_by_placed(std::vector<Standing>& waiting, Limits& limits) {
+    sort_together(waiting, limits);
     std::vector<Group> groups;
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-        const bool fits = i > 0 && waiting[i].placed == waiting[i - 1].placed;
-        if (!fits || groups.back().end - groups.back().begin == most_in_a_group) groups.push_back({i, i});
-        ++groups.back().end;
+    for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
+        const std::size_t most = std::min(waiting.size(), begin + most_in_a_group);
+        for (end = begin + 1; end < most && waiting[end].placed == waiting[begin].placed;) ++end;
+        groups.push_back({begin, end});
     }
     std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
         return size_of(waiting[a.begin].placed) < size_of(waiting[b.begin].placed);
@@ -195,7 +211,8 @@ template <class Worker>
 bool advance_all(std::vector<Standing> waiting, VarSet end, std::vector<Worker>& workers, NetworkSamples& result,
                  Limits& limits) {
     while (!waiting.empty()) {
-        const std::vector<Group> groups = group_by_placed(waiting);
+        const std::vector<Group> groups = group_by_placed(waiting, limits);
+        if (limits.stop.load()) return false;
         result.pasts += groups.size();
         limits.begin(Phase::listing, groups.size());
         parallel_for(groups.size(), limits, [&](std::size_t i, int worker) {

@@ -573,7 +573,9 @@ PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question,
 
 std::vector<PrunedFamilies> score_drawn(const Table& table, const std::vector<const std::uint32_t*>& draws,
                                         const PruningQuestion& question, Limits& limits) {
-    std::vector<PrunedFamilies> found = Walker<DrawnRows>(question, true, limits, table, draws).run();
+    PruningQuestion together = question;
+    together.memory /= 4;  // where that is not enough, one draw after the other takes far less
+    std::vector<PrunedFamilies> found = Walker<DrawnRows>(together, true, limits, table, draws).run();
     found.resize(draws.size());
     return found;
 }

@@ -62,13 +62,15 @@ class _Unconstrained(Known):
 
 class GrowingLists:
     """``found`` is true at any moment. ``most``: networks that need not be allowed score no more, infinite where
-    nobody asks; ``root``: the last relaxation of those that are allowed, or of all, None before there is one."""
+    nobody asks; ``root``: the last relaxation of those that are allowed, or of all, None before there is one.
+    ``proves``: else a first allowed network will do, where longer lists would have to prove that it is the best."""
 
-    def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True) -> None:
+    def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True, proves: bool = True) -> None:
         assert scores.compiled is not None
         self.scores, self.known, self.run = scores, scores.compiled, run
         has_tables = not scores.store.is_listed or isinstance(scores.kind, SetScore)
         self.may_be_split = may_be_split and has_tables and scores.store.n <= sizes().split
+        self._proves = proves
         self.found = Found()
         self.clauses = Clauses(self.known)
         self.root: Relaxation | None = None
@@ -106,6 +108,8 @@ class GrowingLists:
                 return replace(self.found, bound=-math.inf)
             if not self.lists.is_from_table:
                 return replace(self.found, limit=Stop.NOTHING_FOUND)
+        if self.found.networks and self.found.limit is None and not self._proves:
+            return self.found
         return self._on_longer_lists(short, root, most)
 
     def _is_weak(self, relaxed: Relaxation) -> bool:

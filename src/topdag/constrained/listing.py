@@ -1,6 +1,6 @@
 """Lists of networks under constraints on several variables at once, by branch and cut with their clauses as cuts.
 
-The best allowed network comes first (``growing_lists``): its score tells which families can matter to the others.
+An allowed network comes first (``growing_lists``), best or not: its score tells which families can matter to others.
 Then the space is cut into parts, each without what is listed already (``search.partition``), with the clauses as cuts.
 """
 
@@ -14,6 +14,7 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import GrowingLists, families_left
+from topdag.errors import ScoreError
 from topdag.scoring.allowed import can_list_all
 from topdag.scoring.keep import MOST_IN_A_LIST, Behind
 from topdag.scoring.score import scored_again
@@ -42,7 +43,7 @@ class _ClauseListing:
     def __init__(self, scores: Scores, run: Run, most: int, epsilon: float, of_classes: bool) -> None:
         self.scores, self.run = scores, run
         self.most, self.epsilon, self.of_classes = most, epsilon, of_classes
-        self.best = GrowingLists(scores, run)
+        self.best = GrowingLists(scores, run, proves=False)
         self.found = self.best.found
         self.value = self.behind = 0.0
         self.limit: Stop | None = None
@@ -71,12 +72,16 @@ class _ClauseListing:
 
     @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best; infinite when that is not known: not all families can be listed."""
+        """No network is further behind the best; infinite when that is not known: not all families can be listed, or
+        some score so little that the others could not be told apart."""
         every: Scores | None = self.scores
         assert every is not None and every.compiled is not None
         if not every.lists_all:
             can_be = can_list_all(every.compiled.families, every.max_parents)
-            every = scored_again(every, self.run, Behind(math.inf), relaxed=True) if can_be else None
+            try:
+                every = scored_again(every, self.run, Behind(math.inf), relaxed=True) if can_be else None
+            except ScoreError:
+                return math.inf
         return math.inf if every is None else every.store.listed.largest_shortfall
 
     def _list(self, slack: float) -> bool | None:

@@ -374,5 +374,7 @@ def distinct_rows(columns: Sequence[tuple[Codes, int]], weights: Codes) -> tuple
             rank = np.unique(rank, return_inverse=True)[1]
             n_ranks = int(rank.max()) + 1
         rank, n_ranks = rank * arity + codes, n_ranks * arity
-    _, first, group = np.unique(rank, return_index=True, return_inverse=True)
-    return first, np.bincount(group, weights=weights).astype(np.uint32)
+    order = np.argsort(rank, kind="stable")
+    rank = rank[order]
+    begins = np.flatnonzero(np.concatenate([[True], rank[1:] != rank[:-1]])) if len(rank) else order
+    return order[begins], np.add.reduceat(weights[order], begins).astype(np.uint32)

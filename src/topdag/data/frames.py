@@ -5,15 +5,17 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
+from itertools import chain, islice
 from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
 from topdag._util.options import option
 from topdag.data.build import Options, check_names
@@ -39,7 +41,13 @@ from topdag.data.discretize import (
     with_cuts,
 )
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
-from topdag.errors import TableError
+from topdag.errors import TableError, TooLarge
+
+ROWS_OF_A_PART = 100_000
+BYTES_OF_A_CODE = 4
+"""Of a distinct row and a column, where the rows found are sorted into a table: a code on either side."""
+BYTES_OF_A_ROW = 48
+"""For its rank, its place and its weight, old and new."""
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
 """What a table is built from: columns, how, how rows are named in errors, and notes."""
@@ -56,7 +64,7 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         columns = columns_of_series(frame.iter_columns())
-    except TableError:
+    except (TableError, TooLarge):
         raise
     except Exception as error:  # every library and engine has errors of its own
         raise TableError(f"this {type(source).__name__} cannot be read as a table: {error}") from error
@@ -325,15 +333,77 @@ def interval(name: str, points: Sequence[float], is_gap: Any) -> Any:
     return nw.when(is_gap).then(nw.lit(MISSING)).otherwise(above).alias(name)
 
 
-def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], list[int]]:
+def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], NDArray[np.int64]]:
     """The distinct rows, as columns, and the number or weight of each."""
     import narwhals.stable.v2 as nw
 
     count = "_" + max(names, key=len)  # longer than any other name
     number = nw.len() if weight is None else nw.col(weight).sum()
-    rows = frame.group_by(*names).agg(number.alias(count)).collect()
-    columns = columns_of_series(rows.get_column(name) for name in names)
-    return columns, [int(n) for n in rows.get_column(count).to_list()]
+    parts, counts, n_distinct = list[list[Column]](), list[NDArray[np.int64]](), 0
+    for rows in parts_of_rows(frame.group_by(*names).agg(number.alias(count))):
+        parts.append([narrowed(column) for column in columns_of_series(rows.get_column(name) for name in names)])
+        counts.append(np.asarray(rows.get_column(count).to_numpy()).astype(np.int64))
+        n_distinct += len(rows)
+        require_memory_for(n_distinct, len(names))
+    return [joined([part[v] for part in parts]) for v in range(len(names))], np.concatenate(counts)
+
+
+def parts_of_rows(rows: Any) -> Iterator[Any]:
+    """Some rows after the other where the engine can, so that only their codes are held; else all of them."""
+    import narwhals.stable.v2 as nw
+
+    begin = getattr(rows.to_native(), "to_arrow_reader", None)  # of DuckDB
+    if begin is None:
+        yield rows.collect()
+        return
+    reader = begin(ROWS_OF_A_PART)
+    from pyarrow import Table
+
+    is_any = False
+    for batch in reader:
+        is_any = True
+        yield nw.from_native(Table.from_batches([batch]), eager_only=True)
+    if not is_any:
+        yield nw.from_native(reader.schema.empty_table(), eager_only=True)
+
+
+def require_memory_for(n_distinct: int, n_columns: int) -> None:
+    """Before so many rows are put together. Raises TooLarge."""
+    needed, there_is = n_distinct * (BYTES_OF_A_CODE * n_columns + BYTES_OF_A_ROW), available_memory()
+    if needed > there_is:
+        raise TooLarge(
+            f"The rows of this table are too different: {n_distinct:,} distinct rows of {n_columns} columns were found "
+            f"so far, and a table of them takes {shown_bytes(needed)} more, where {shown_bytes(there_is)} are left. "
+            f"Leave out columns ({option('leave_out')}), cut numbers into fewer states ({option('discretize')}), or "
+            "take a part of the rows."
+        )
+
+
+def narrowed(column: Column) -> Column:
+    """The same in as few bytes as its codes need; operations on codes may add one or two."""
+    least = np.int16 if len(column.values) < np.iinfo(np.int16).max - 2 else np.int32
+    return replace(column, codes=column.codes.astype(least))
+
+
+def joined(parts: Sequence[Column]) -> Column:
+    """One column of the rows of all parts, each of which has values of its own."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if first.is_float:
+        whole = column_of_array(first.name, np.concatenate([part.values for part in parts]))
+    elif first.declared:
+        states = list(chain.from_iterable(part.values for part in parts))
+        whole = column_of_categories(first.name, states, states)
+    else:
+        whole = column_of_objects(first.name, list(chain.from_iterable(part.values for part in parts)))
+    whole = narrowed(whole)
+    begins = np.cumsum([0, *(len(part.values) for part in parts)])
+    codes = [
+        np.append(whole.codes[begin:end], whole.codes.dtype.type(MISSING))[part.codes]  # which is the last
+        for part, begin, end in zip(parts, begins, begins[1:], strict=False)
+    ]
+    return replace(whole, codes=np.concatenate(codes))
 
 
 def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> Column:

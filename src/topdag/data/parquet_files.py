@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from topdag._util.memory import available_memory
 from topdag._util.messages import listing
 from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
@@ -36,7 +37,8 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
 
 
 def lazy_frame(files: list[str], *, in_order: bool) -> Any:
-    """What narwhals knows as a lazy frame of all their rows; ``in_order``: file by file, row by row."""
+    """What narwhals knows as a lazy frame of all their rows; ``in_order``: file by file, row by row. To count rows any
+    order will do."""
     for library, opened in (("duckdb", _by_duckdb), ("polars", _by_polars)):
         try:
             module = import_module(library)
@@ -47,7 +49,8 @@ def lazy_frame(files: list[str], *, in_order: bool) -> Any:
 
 
 def _by_duckdb(duckdb: Any, files: list[str], in_order: bool) -> Any:
-    connection = duckdb.connect(config={"preserve_insertion_order": in_order})  # to count rows, any order will do
+    most = f"{max(1, available_memory() // 2**21)}MiB"  # half: the distinct rows must find room beside it
+    connection = duckdb.connect(config={"preserve_insertion_order": in_order, "memory_limit": most})
     _require_same_columns(files, lambda file: connection.read_parquet(file).columns)
     return connection.read_parquet(files)
 

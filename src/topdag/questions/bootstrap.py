@@ -1,8 +1,8 @@
 """How sure an answer is, by the bootstrap: the same question on tables drawn from the rows of the table.
 
 [Friedman, Goldszmidt & Wyner 1999]. Each draw is answered exactly. What the search on the table itself learned, its
-best network and its cuts, is where the search on each draw begins; draws do not depend on each other, so the answers
-are the same in whatever order and place they are found.
+best network and its cuts, is where the search on each draw begins, with the engine that proved it; draws do not depend
+on each other, so the answers are the same in whatever order and place they are found.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from topdag.questions.request import (
 from topdag.scoring.drawn import MOST, DrawnTogether
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
+from topdag.search.engines import Engine
 
 if TYPE_CHECKING:
     from topdag.search.costs import Cluster
@@ -158,8 +159,11 @@ def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Ans
         if run.stopped_by is None:
             raise
         raise run.cut_short("bootstrap", "no draw was done yet") from error
-    clusters = () if trail.standing is None else tuple(trail.standing.clusters)
-    return first, _Task(replace(request, scores=None, start=first.network), seed, question, clusters)
+    known = trail.standing
+    # Where order search was in vain, it is so for draws too, as a rule.
+    by_cuts = known is not None and known.method == Engine.CUTS.value and request.constraints is None
+    learned = replace(request, scores=None, start=first.network, engine=Engine.CUTS if by_cuts else None)
+    return first, _Task(learned, seed, question, () if known is None else tuple(known.clusters))
 
 
 def _draws_done(task: _Task, n: int, workers: Crew, run: Run, *, here: bool) -> dict[int, Draw]:

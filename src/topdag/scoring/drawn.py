@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from topdag.scoring.task import ScoringTask
 
 MOST = _core.DRAWS_AT_ONCE
+LEAST = MOST // 4
+"""Fewer draws are scored sooner one by one: a walk takes about as long for few as for many."""
 
 
 class DrawnTogether:
@@ -34,7 +36,7 @@ class DrawnTogether:
     ) -> _core.PrunedFamilies | None:
         """Those of one draw, given once; None where it must be scored by itself."""
         asked = (task.columns, task.kind, task.max_parents, task.keep)
-        if self._asked is None and len(self._draws) > 1:
+        if self._asked is None and len(self._draws) >= LEAST:
             self._asked = asked
             weights = np.array([drawn_weights(self._table, self._seed, own) for own in self._draws])
             found = _core.score_drawn(coded(self._table, task.columns), weights, question, run.limits)

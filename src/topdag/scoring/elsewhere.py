@@ -56,7 +56,7 @@ class CountedElsewhere:
 
     def __init__(self, table: Table, run: Run, executor: Any) -> None:
         require_executor(executor)
-        self.table, self._run, self._executor = table, run, executor
+        self.table, self._run, self.executor = table, run, executor
         self.least_work, self.n_tasks = LEAST_WORK, 0
         self._open = ExitStack()
         self._crew: Crew | None = None
@@ -83,7 +83,7 @@ class CountedElsewhere:
 
     def _sums(self, function: Function, sets: Masks) -> Integers | None:
         if self._crew is None:
-            self._crew = self._open.enter_context(crew(_Counted(self.table), self._run, self._executor))
+            self._crew = self._open.enter_context(crew(_Counted(self.table), self._run, self.executor))
         parts = np.array_split(sets, max(1, min(len(sets), PARTS_EACH * self._crew.n_workers)))
         self.n_tasks += len(parts)
         found = dict(self._crew.work_on(_sums, [(function, part) for part in parts], None))

@@ -7,7 +7,10 @@ the bound by which parent sets are cut off (docs/explanation/order_search_and_pr
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +18,18 @@ from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import Sets, set_array
 from topdag._util.run import Run
+from topdag._util.workers import crew
 from topdag.data.table import Table
 from topdag.scoring.allowed import listed_on_one_grid, require_some
 from topdag.scoring.kinds.node_average import NAL, coded_with_gaps
 from topdag.scoring.pruned import PrunedScores, require_rule
 from topdag.scoring.rounding import grid_for
-from topdag.scoring.task import ScoringTask
+from topdag.scoring.task import Pruning, ScoringTask
 from topdag.scoring.walk import FamilyWalk, cells_of
 from topdag.search.stores import OwnFamilies
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import FamilyRules
 
 
 class NodeAverages:
@@ -90,21 +97,82 @@ def score_node_averages(task: ScoringTask, run: Run) -> PrunedScores | None:
     assert isinstance(kind, NAL)
     require_rule(kind, task.n, task.max_parents)
     begin = run.seconds
-    averages = NodeAverages(task.table, task.columns, kind)
-    grid = _grid(task, averages)
-    kept: list[OwnFamilies] = []
-    n_scored = largest = 0
-    for x, own in enumerate(task.rules):
-        walk = NodeAverageWalk(task, x, averages, grid, run)
-        found = walk.families()
-        if found is None:
-            return None
-        require_some(found[0].size > 0, own, x, task.max_parents)
-        kept.append(found)
-        n_scored, largest = n_scored + walk.n_scored, max(largest, walk.largest)
+    walks = _Walks(task.table, task.columns, kind, task.max_parents, task.keep, task.rules)
+    elsewhere = task.elsewhere
+    found = _walked_here(walks, run) if elsewhere is None else _walked_elsewhere(walks, elsewhere.executor, run)
     run.timed("counting", begin)
-    store, grid = listed_on_one_grid(task.names, kept, grid, task.keep, run)
+    if found is None:
+        return None
+    kept: list[OwnFamilies] = []
+    for x, (own, walked) in enumerate(zip(task.rules, found, strict=True)):
+        require_some(walked.families[0].size > 0, own, x, task.max_parents)
+        kept.append(walked.families)
+    n_scored = sum(walked.n_scored for walked in found)
+    store, grid = listed_on_one_grid(task.names, kept, walks.grid, task.keep, run)
+    largest = max((walked.largest for walked in found), default=0)
     return PrunedScores(store, grid, largest, n_scored, n_scored, MappingProxyType({}), store.n_families)
+
+
+@dataclass(frozen=True)
+class _Walked:
+    """Of one variable."""
+
+    families: OwnFamilies
+    n_scored: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class _Walks:
+    """What the walk of every variable needs, wherever it is made."""
+
+    table: Table
+    columns: tuple[int, ...]
+    kind: NAL
+    max_parents: int | None
+    keep: Pruning
+    rules: tuple[FamilyRules, ...]
+
+    def __reduce__(self) -> Any:
+        return _Walks, (self.table, self.columns, self.kind, self.max_parents, self.keep, self.rules)
+
+    @cached_property
+    def task(self) -> ScoringTask:
+        return ScoringTask(self.table, self.columns, self.kind, self.max_parents, self.keep, self.rules)
+
+    @cached_property
+    def averages(self) -> NodeAverages:
+        return NodeAverages(self.table, self.columns, self.kind)
+
+    @cached_property
+    def grid(self) -> int:
+        return _grid(self.task, self.averages)
+
+
+def _walked(walks: _Walks, x: int, run: Run) -> _Walked | None:
+    """In whatever process; None when the time is up."""
+    walk = NodeAverageWalk(walks.task, x, walks.averages, walks.grid, run)
+    found = walk.families()
+    return None if found is None else _Walked(found, walk.n_scored, walk.largest)
+
+
+def _walked_here(walks: _Walks, run: Run) -> list[_Walked] | None:
+    found: list[_Walked] = []
+    for x in range(len(walks.columns)):
+        own = _walked(walks, x, run)
+        if own is None:
+            return None
+        found.append(own)
+    return found
+
+
+def _walked_elsewhere(walks: _Walks, executor: Any, run: Run) -> list[_Walked] | None:
+    """A variable is a task."""
+    n = len(walks.columns)
+    with crew(walks, run, executor) as workers:
+        found = dict(workers.work_on(_walked, range(n), "counting"))
+    known = [own for own in (found.get(x) for x in range(n)) if own is not None]
+    return known if len(known) == n else None
 
 
 def _grid(task: ScoringTask, averages: NodeAverages) -> int:

@@ -147,8 +147,9 @@ def _places_in(scores: Scores, columns: Sequence[int]) -> list[int]:
 
 def among_scored(parents: Masks, columns: Sequence[int], scores: Scores) -> Masks:
     """Networks on these columns, a row of masks each, as networks on the scored ones, which have all the edges."""
-    place = _places_in(scores, columns)
-    return _moved(parents[:, place], place, range(len(place)))
+    place = list(_places_in(scores, columns))
+    are_the_same = place == list(range(parents.shape[1]))
+    return parents if are_the_same else _moved(parents[:, place], place, range(len(place)))
 
 
 def _moved(masks: Masks, begin: Sequence[int], end: Sequence[int]) -> Masks:

@@ -28,9 +28,8 @@ from topdag.search.relaxation import FEWEST_CLIMBS, Incumbent, Known, Relaxation
 from topdag.search.stores import ListStore, Store
 
 FIRST_SETS = 20_000
-"""Sets that order search may meet before branch and cut gets its turn. Where it wins it mostly needs 2,300 at most;
-with a quarter of this, a draw of alarm1000 takes a fifth less, but 33 variables with 8 rows, all ties, were not
-proved."""
+"""Sets that order search may meet before branch and cut gets its turn. Where it wins it mostly needs 2,300; with a
+quarter of this, a draw of alarm1000 takes a fifth less, but 33 variables with 8 rows, all ties, were not proved."""
 BYTES_PER_SET_OF_ORDERS = 60
 
 

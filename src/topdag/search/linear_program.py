@@ -141,6 +141,7 @@ class Program:
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in SOLVER_OPTIONS.items():
             self._solver.setOptionValue(option, value)
+        self._no_limit = self._solver.getOptionValue("simplex_iteration_limit")[1]
         n, size = families.n, families.size
         self._columns: Integers = np.zeros(0, dtype=np.int64)  # the family of each column after the stopgaps
         self._column_of = np.concatenate([np.full(size, -1), np.arange(n)])  # of families, then of stopgaps
@@ -267,7 +268,7 @@ class Program:
 
     def standing(self) -> Standing:
         """Where it stands, after a solution and cuts."""
-        basis, basic = self._solver.getBasis(), self._status.kBasic
+        basis, basic = self.basis, self._status.kBasic
         is_basic = np.array([status == basic for status in basis.col_status], dtype=np.bool_)
         places = np.concatenate([self.families.size + np.arange(self.families.n), self._columns])
         return Standing(
@@ -314,6 +315,23 @@ class Program:
         self._solver.run()
         return bool(self._solver.getModelStatus() == self._optimal)
 
+    def tried(self, allowed: Marks, basis: Any, iterations: int, run: Run) -> Floats:
+        """Multipliers when only these families may have weight, after so many iterations from this ``basis``."""
+        self.allow(allowed)
+        self._solver.setBasis(basis)
+        self._solver.setOptionValue("simplex_iteration_limit", iterations)
+        self._is_solved(run)
+        self._solver.setOptionValue("simplex_iteration_limit", self._no_limit)
+        return self._multipliers()
+
+    @property
+    def basis(self) -> Any:
+        """Of the last solution, with cuts that came after it."""
+        return self._solver.getBasis()
+
+    def _multipliers(self) -> Floats:
+        return np.where(self._holds, self._solver.getSolution().row_dual[self.families.n :], 0.0)
+
     def solve(self, run: Run) -> Solution | None:
         """None when the clock ran out."""
         if not self._is_solved(run):
@@ -323,7 +341,7 @@ class Program:
             if not self._is_solved(run):
                 return None if run.is_over else Solution(np.zeros(self.families.size), np.zeros(len(self.cuts)))
         found = self._solver.getSolution()
-        multipliers = np.where(self._holds, found.row_dual[self.families.n :], 0.0)
+        multipliers = self._multipliers()
         self._slack_rounds = np.where(multipliers > TINY, 0, self._slack_rounds + 1)
         weights = np.zeros(self.families.size)
         weights[self._columns] = found.col_value[self.families.n :]

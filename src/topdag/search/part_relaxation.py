@@ -6,7 +6,9 @@ the part can have go. What is left says by which edge the part is split best.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,9 +24,16 @@ from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, Known
 
 LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
 FIRST_PATIENCE = 20  # the first when so many rounds do
+EDGES_TRIED, ITERATIONS_TRIED = 8, 50  # before a part is split
+LEAST_TRIED_GAIN = 1e-3
+TIE = 1e-9
 STEPS_AT_A_NODE = 2_000
 LEAST_DIFFERENCE = 1e-3
 SLACK_SOLVES = 10  # a cut that has been slack for so many solutions is dropped
+
+
+Edge: TypeAlias = tuple[int, int]
+"""From a parent to a child."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +86,14 @@ class PartRelaxation:
         if relaxed is None:
             return None
         allowed, weights = relaxed.allowed, relaxed.solution.weights
-        edge = self.edge_to_split(allowed, weights)
-        if edge is None:
+        edges = self._edges_that_matter(allowed, weights)
+        if not len(edges):
             self._offer(allowed)
             return None
         rows = self.rows_under(half.decisions)
         question = None if rows is None else rows.to_decide(self.families, weights)
         marks, standing = np.packbits(allowed).tobytes(), self.program.standing()
+        edge = self._best_of(edges[:EDGES_TRIED], relaxed)
         return Node(relaxed.bound, number, marks, edge, half.decisions, question, standing)
 
     def relaxed(self, allowed: Marks, bound: float, decisions: Decisions = ()) -> Relaxed | None:
@@ -166,24 +176,50 @@ class PartRelaxation:
         """Members and k of clusters that the weights violate."""
         return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, STEPS_AT_A_NODE)
 
-    def edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
-        """The edge that is undecided and matters most; None when each variable has one family.
+    def edge_to_split(self, allowed: Marks, weights: Floats) -> Edge | None:
+        """The edge that is undecided and seems to matter most; None when each variable has one family."""
+        edges = self._edges_that_matter(allowed, weights)
+        return self._edge(edges[0]) if len(edges) else None
+
+    def _edges_that_matter(self, allowed: Marks, weights: Floats) -> Integers:
+        """The places of edges that are undecided, those that seem to matter most first; one at least if there is any.
 
         What matters is how far apart the cheapest families with and without the edge are; against the edge with
         a weight nearest a half, it took a seventieth of the parts on hailfinder500 (bench/RESULTS.md).
         """
         costs, edges = np.where(allowed, self.families.costs, np.inf), self.edges
         with_edge, without = edges.cheapest_with(costs), edges.cheapest_without(costs)
-        is_open = np.isfinite(with_edge) & np.isfinite(without)
-        if not is_open.any():
-            return None
-        difference = np.abs(np.subtract(with_edge, without, where=is_open, out=np.zeros_like(with_edge)))
-        weight = edges.weights(weights)
-        merit = np.where(is_open, np.minimum(weight, 1.0 - weight) * (difference + LEAST_DIFFERENCE), -np.inf)
-        best = int(np.argmax(merit))
-        return int(edges.parents[best]), int(edges.children[best])
+        places = np.flatnonzero(np.isfinite(with_edge) & np.isfinite(without))
+        weight, difference = edges.weights(weights)[places], np.abs(with_edge[places] - without[places])
+        merit = np.minimum(weight, 1.0 - weight) * (difference + LEAST_DIFFERENCE)
+        found: Integers = places[np.argsort(-merit, kind="stable")][: max(1, np.count_nonzero(merit > 0.0))]
+        return found
 
-    def halves(self, allowed: Marks, edge: tuple[int, int]) -> tuple[Marks, Marks]:
+    def _edge(self, place: int) -> Edge:
+        return int(self.edges.parents[place]), int(self.edges.children[place])
+
+    def _best_of(self, places: Integers, relaxed: Relaxed) -> Edge:
+        """The edge whose halves gain most after a few iterations, multiplied; against the one that seems to matter most
+        a quarter of the parts."""
+        basis = self.program.basis
+        best, most = self._edge(places[0]), -1.0
+        for edge in map(self._edge, places.tolist()):
+            gained = [self._gain(half, basis, relaxed.bound) for half in self.halves(relaxed.allowed, edge)]
+            if math.prod(gained) > most * (1.0 + TIE):
+                best, most = edge, math.prod(gained)
+        return best
+
+    def _gain(self, half: Marks, basis: Any, bound: float) -> float:
+        """What the bound of a half gains on that of the whole; never nothing, so that the other half counts, too."""
+        if self.limits.is_over:
+            raise TimeIsUp
+        if not self.families.core.propagate(half.view(np.uint8)):
+            return self.known.cost - bound + LEAST_TRIED_GAIN
+        multipliers = self.program.tried(half, basis, ITERATIONS_TRIED, self.limits)
+        reached, _ = self.families.bound(half, self.program.cuts, multipliers)
+        return max(0.0, min(reached, self.known.cost) - bound) + LEAST_TRIED_GAIN
+
+    def halves(self, allowed: Marks, edge: Edge) -> tuple[Marks, Marks]:
         """The families of networks that have the edge, and of those that do not."""
         parent, child = edge
         own = slice(*self.families.offsets[child : child + 2])

@@ -109,8 +109,7 @@ class Known:
         return False
 
     def climb(self, climbs: int | None = None) -> None:
-        """Over orders, so many times, with other draws each time; not at all where nothing can be cheaper, as
-        in a part of one variable."""
+        """Over orders, so many times; not at all where nothing can be cheaper, as in a part of one variable."""
         if self.is_proved:
             return
         if climbs is None:
@@ -124,7 +123,7 @@ class Known:
             self._climb(LONGER_CLIMBS)
 
     def _climb(self, climbs: int) -> None:
-        """Each time from other orders."""
+        """With other draws each time."""
         seed = SEED + (self._n_climbed << 32)
         self._n_climbed += 1
         left = self._run.seconds_left

@@ -15,6 +15,7 @@ from stop_cases.counted import counted_clock, whole_answer
 import topdag as td
 from topdag.answers.bootstrap import class_shares
 from topdag.data.resample import resampled
+from topdag.search import best
 from topdag.types import BootstrapFrequencies, Progress
 
 
@@ -127,6 +128,25 @@ def test_listed_families_give_what_tables_over_all_sets_give() -> None:
     for a, b, c in zip(by_lists.draws, listed.draws, whole.draws, strict=True):
         assert a.network is not None and b.network is not None and c.network is not None
         assert a.network.score == pytest.approx(c.network.score) == b.network.score
+
+
+def test_draws_take_the_engine_that_proved_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where search over orders was in vain it is not tried again, and the scores are the same."""
+    monkeypatch.setattr(best, "FIRST_SETS", 1)
+    tried: list[int] = []
+    search_orders = best.search_orders
+
+    def counted(*args: Any, **options: Any) -> Any:
+        tried.append(1)
+        return search_orders(*args, **options)
+
+    monkeypatch.setattr(best, "search_orders", counted)
+    table = td.random_network(23, arcs=30, max_parents=3, seed=8).sample(800, seed=8)
+    found = td.bootstrap(table, 2, "bic", max_parents=2)
+    assert found.answer is not None and found.answer.stats.engine == "search: branch and cut" and len(tried) == 1
+    for place, draw in enumerate(found.draws):
+        assert draw.network is not None and draw.is_proved
+        assert draw.network.score == td.best_network(resampled(table, 0, place), "bic", max_parents=2).score
 
 
 def test_other_questions(table: td.Table) -> None:

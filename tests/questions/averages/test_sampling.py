@@ -128,6 +128,10 @@ def test_threads_and_numbers_do_not_matter(prior: Prior | None) -> None:
     assert np.array_equal(one.parents, two.parents)
     assert np.array_equal(one.parents[:700], few.parents)
     assert not np.array_equal(one.parents, other.parents)
+    for threads in (2, 3, 5):  # so many that threads share the sorting
+        many = td.sample_networks(scores, 25_000, prior=prior, seed=4, threads=threads)
+        assert np.array_equal(many.parents[:3000], one.parents) and len(many) == 25_000
+        assert np.array_equal(many.parents, td.sample_networks(scores, 25_000, prior=prior, seed=4, threads=1).parents)
 
 
 def test_a_sample_is_a_sequence_of_networks() -> None:

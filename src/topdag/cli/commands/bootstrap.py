@@ -100,14 +100,14 @@ A frequency near 1 says that the edge does not hang on a few rows. It is no prob
 data: for that, up to 20 variables or so, see topdag edges.""",
     ending=f"""\
 costs:
-  The table itself is searched first, and what was learned makes a draw take about half the time.
+  The table itself is searched first, and what was learned makes a draw take about a third of the time.
   Draws are independent: --processes or --cluster have them worked on at once, with the same answer.
 
 examples:
   topdag bootstrap alarm.csv --score bic --processes 4
   topdag bootstrap alarm.csv --score bic -k 1000 --cluster tcp://10.0.0.1:8786 -o alarm.json
 
-Without -n {N_DRAWS} tables are drawn; the first draws of more with the same --seed are the same. When
+Without -k {N_DRAWS} tables are drawn; the first draws of more with the same --seed are the same. When
 --time-limit or Ctrl-C comes first, the draws done by then are printed.
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
