@@ -20,7 +20,7 @@ SEED = 1
 """Orders that searches begin with are drawn alike every time."""
 Cluster: TypeAlias = tuple[int, int]
 """Members, as a mask, and k: at least k of them have fewer than k parents among the members."""
-LONG_LIST = 20_000
+LONG_LIST = 50_000
 """So many families are a long list: a linear program takes minutes, and coefficients of its cuts gigabytes."""
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 
