@@ -1,7 +1,7 @@
 """Every engine with 1, 2, 4, ... threads, as many as there are cores: seconds, speed-up and peak memory.
 
-``python -m bench cores``: a quarter of an hour, half of it for the many parts. ``python -m bench.cores --sizes 30 31 32``
-instead has the best network of so many variables found with all cores; 16*2^n bytes each (32 variables: 70 GB).
+``python -m bench cores``: a quarter of an hour, half of it for the many parts. ``python -m bench.cores --sizes 30 31
+32`` instead has the best network of so many variables found with all cores; 16*2^n bytes each (32 variables: 70 GB).
 ``--only edges samples``: just these.
 """
 
