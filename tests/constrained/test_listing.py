@@ -10,6 +10,7 @@ import pytest
 import reference
 from constraint_draws import drawn_constraints
 from given_sizes import AS_LISTS, give_sizes
+from stop_cases.forced import without_luck
 from strategies import sampled_table, stored
 
 import topdag as td
@@ -18,6 +19,7 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Status
 from topdag.constrained import growing_lists as constrained_best
+from topdag.constrained import listing
 from topdag.constrained.found import Found
 from topdag.constrained.listing import BY_CLAUSES, list_by_clauses
 from topdag.search.engines import sizes_given
@@ -78,6 +80,25 @@ def test_lists_are_those_of_brute_force(seed: int) -> None:
     every = td.k_best_networks(scores, 10**6)
     assert every.proof.status is k_best.proof.status and every.floor == -math.inf
     assert {tuple(masks) for masks in every.parents.tolist()} == set(true)
+
+
+@pytest.mark.usefixtures("on_lists")
+@pytest.mark.parametrize("seed", range(10))
+def test_lists_that_grow_from_a_poor_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Better ones are found while they grow, with other scores than it has."""
+    table = sampled_table(4, 60, seed)
+    known = drawn_constraints(table.names, 900 + seed)
+    true = all_that_obey(td.score(table, td.BIC(), keep="all", constraints=known))
+    by_class = class_values(true)
+    monkeypatch.setattr(listing, "first_slack", lambda _: 0.1)
+    scores = td.score(table, td.BIC(), constraints=known)
+    with without_luck():
+        most = min(12, len(true))
+        k_best, classes = td.k_best_networks(scores, max(1, most)), td.k_best_classes(scores, max(1, most // 2))
+    found = zip(map(tuple, k_best.parents.tolist()), k_best.scores.tolist(), strict=True)
+    assert dict(found) == pytest.approx({tuple(masks): true[tuple(masks)] for masks in k_best.parents.tolist()})
+    assert list(k_best.scores) == pytest.approx(best_values(true, most), abs=1e-6)
+    assert list(classes.scores) == pytest.approx(sorted(by_class.values(), reverse=True)[: most // 2], abs=1e-6)
 
 
 @pytest.mark.usefixtures("on_lists")

@@ -19,6 +19,7 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.search import costs, relaxation
+from topdag.search.ascent import Ascent
 from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.relaxation import Incumbent, Known, Relaxation, solve_root
@@ -182,6 +183,19 @@ def test_an_ascent_raises_the_smooth_bound(lists: FamilyLists, temperature: floa
         assert (multipliers >= 0).all()
         assert np.add.reduceat(weights, families.offsets[:-1]) == pytest.approx(np.ones(families.n))
     assert all(b >= a - 1e-6 * (1 + abs(a)) for a, b in pairwise(smooth_bounds))
+
+
+@pytest.mark.parametrize("time_limit", [None, 0.0])
+def test_weights_of_an_ascent_add_up_however_many_families_tie(time_limit: float | None) -> None:
+    """Also before the first sweep, should the clock run out before it."""
+    pairs = [(x, (y, z), 0.0) for x in range(50) for y in range(50) for z in range(y) if x not in (y, z)]
+    store = store_of(FamilyLists.build([f"v{x}" for x in range(50)], [(x, (), -1.0) for x in range(50)] + pairs))
+    families = Families.of_store(store)
+    ascent = Ascent(families, 1.0)
+    for _ in range(2):
+        ascent.climb(np.ones(families.size, dtype=np.bool_), Run(time_limit=time_limit))
+        assert np.add.reduceat(ascent.shares(), families.offsets[:-1]) == pytest.approx(np.ones(families.n))
+        ascent.replace_idle([(2**50 - 1, 1)])
 
 
 def check_relaxation(store: ListStore, found: Relaxation, epsilon: float) -> None:

@@ -85,8 +85,8 @@ class _ClauseListing:
         kind = Kind.CLASSES if self.of_classes else Kind.NETWORKS
         most = math.fsum(store.best_scores) - lowest
         listed = Listed(store, self.run, kind, self.most, most, self.scores.compiled.rest.allows)
-        best = max(self.found.networks, key=lambda masks: self.found.networks[masks])
-        start = Incumbent(best, listed.best_score - self.value)
+        best, value = max(self.found.networks.items(), key=lambda found: found[1])  # better than the first, maybe
+        start = Incumbent(best, listed.best_score - value)
         search = list_by_partition(store, self.run, listed, start, rows=self.best.clauses, first=self.best.root)
         self.limit = search.limit
         self.found.parts, self.found.cuts = self.found.parts + search.parts, self.found.cuts + search.cuts

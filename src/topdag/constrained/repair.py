@@ -201,7 +201,7 @@ class SatisfyingKnown(Known):
         self.incumbent = Incumbent(tuple(masks), cost)
         return True
 
-    def climb(self, climbs: int | None = None) -> None:
+    def _climb(self, climbs: int) -> None:
         """The root repairs what it rounds; what blind climbs find is hardly ever allowed."""
 
     def round(self, families: Families, weights: Floats) -> bool:

@@ -34,7 +34,7 @@ class Ascent:
     def __init__(self, families: Families, scale: float) -> None:
         self.families = families
         self.multipliers: dict[Cluster, float] = {}
-        self.weights: Floats = np.zeros(families.size)
+        self.weights: Floats = families.first(1).astype(np.float64)
         self.near: Marks = np.zeros(families.size, dtype=np.bool_)  # families that may soon be the cheapest
         self._temperature, self._last = FIRST_TEMPERATURE * scale, LAST_TEMPERATURE * scale
         self._looked_at = families.first(FIRST_LOOKED) | is_empty(families.parents)
@@ -71,10 +71,11 @@ class Ascent:
         return len(self.multipliers) - before
 
     def shares(self) -> Floats:
-        """The weights without those that hardly count."""
-        kept = np.where(self.weights < LEAST_SHARE, 0.0, self.weights)
-        totals = np.add.reduceat(kept, self.families.offsets[:-1])
-        shares: Floats = kept / np.repeat(totals, np.diff(self.families.offsets))
+        """The weights without those that hardly count; the heaviest do, however many are alike."""
+        begins, counts = self.families.offsets[:-1], np.diff(self.families.offsets)
+        least = np.minimum(LEAST_SHARE, np.maximum.reduceat(self.weights, begins))
+        kept = np.where(self.weights < np.repeat(least, counts), 0.0, self.weights)
+        shares: Floats = kept / np.repeat(np.add.reduceat(kept, begins), counts)
         return shares
 
     def _arrays(self) -> tuple[Masks, Integers]:

@@ -24,7 +24,7 @@ from random_inputs import (
 
 import topdag as td
 from stop_cases.counted import BestTruth, all_ranked, best_in_full, check_answer
-from stop_cases.forced import asked, at_every_stop, hasty, lists_for_few, without_luck
+from stop_cases.forced import asked, at_every_stop, hasty, lists_for_few, long_lists, without_luck
 from stop_cases.truths import best_of_families, scores_of, truth_of
 from topdag import _core
 from topdag._util.run import Run
@@ -61,6 +61,7 @@ def check_best(engine: str, n: int, families: Families, seed: int, luck: str) ->
     bound = ORDER_BOUNDS[seed % 4] if engine == "order search" else None
     ask = asked(td.best_network, scores, engine=engine, bound=bound)
     with ExitStack() as stack:
+        stack.enter_context(long_lists(seed % 2 == 1))
         if luck != "as ever":
             stack.enter_context(without_luck(near=luck == "near"))
         if luck == "none":
@@ -113,7 +114,7 @@ def check_branch_and_cut(n: int, families: Families, seed: int, near: bool) -> N
         assert found.masks is not None and reference.is_acyclic(found.masks)
         assert store.best_scores.sum() - found.cost == sum(map(store.value, range(n), found.masks))
 
-    with without_luck(near=near), hasty():
+    with without_luck(near=near), hasty(), long_lists(seed % 2 == 1):
         at_every_stop(ask, seed, check)
 
 

@@ -19,7 +19,7 @@ from random_inputs import (
 
 import topdag as td
 from stop_cases.counted import CLOSE, NEVER, check_answer, check_class_list, check_list, n_classes
-from stop_cases.forced import asked, at_every_stop, on_route
+from stop_cases.forced import asked, at_every_stop, long_lists, on_route
 from stop_cases.truths import best_that_obeys, constrained_truth
 from topdag.search.engines import sizes_given
 
@@ -41,7 +41,7 @@ def make_constrained(route: str, rng: np.random.Generator) -> Inputs:
 def check_constrained(table: Inputs, kind: str, constraints: Inputs, route: str, seed: int) -> None:
     made = table_of(**table)
     truth = best_that_obeys(made, kind, constraints)
-    with on_route(route):
+    with on_route(route), long_lists(seed % 2 == 1):
         try:
             scores = td.score(made, kind_of(kind), constraints=constraints_of(constraints, made.names))
         except td.ConstraintError:
@@ -89,7 +89,7 @@ def check_constrained_lists(
     known, _, ranked = constrained_truth(made, kind, constraints)
     if known is None:
         return
-    with on_route(route):
+    with on_route(route), long_lists(seed % 2 == 1):
         try:
             scores = td.score(made, kind_of(kind), constraints=known)
         except td.ConstraintError:

@@ -19,8 +19,8 @@ from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import splitting
 from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.repair import SatisfyingKnown
+from topdag.search import costs, part_relaxation, reach, relaxation
 from topdag.search import cycles as branching
-from topdag.search import part_relaxation, reach, relaxation
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.engines import sizes_given
 from topdag.search.linear_program import Program
@@ -94,6 +94,7 @@ def without_luck(*, near: bool = False) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(patch.object(branching, "first_network", one_to_begin_with))
         stack.enter_context(patch.object(Known, "climb", lambda known, *_: one_network(known)))
+        stack.enter_context(patch.object(Known, "climb_longer", one_network))
         stack.enter_context(patch.object(Known, "round", one_network))
         stack.enter_context(patch.object(SatisfyingKnown, "round", first_only))
         stack.enter_context(patch.object(PartSearch, "_dive", lambda *_: None))
@@ -110,11 +111,23 @@ def nothing_met() -> Iterator[None]:
     """Under constraints, no network is known until branch and cut comes to one, on lists that reach a little further
     each time."""
     with ExitStack() as stack:
-        for known, name in ((Known, "climb"), (Known, "round"), (SatisfyingKnown, "round")):
+        for known, name in (
+            (Known, "climb"),
+            (Known, "climb_longer"),
+            (Known, "round"),
+            (SatisfyingKnown, "round"),
+        ):
             stack.enter_context(patch.object(known, name, lambda *_: False))
         for search in (PartSearch, ClauseSearch):
             stack.enter_context(patch.object(search, "_dive", lambda *_: None))
         stack.enter_context(patch.object(reach, "FIRST_BLIND", 0.5))
+        yield
+
+
+@contextmanager
+def long_lists(wanted: bool) -> Iterator[None]:
+    """Where ``wanted``, all lists are long ones: an ascent comes before the linear program."""
+    with patch.object(costs, "LONG_LIST", 0 if wanted else costs.LONG_LIST):
         yield
 
 
