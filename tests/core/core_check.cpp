@@ -23,9 +23,11 @@
 #include "base/big_array.h"
 #include "base/parallel.h"
 #include "counting/counts.h"
+#include "cuts/cluster_ascent.h"
 #include "cuts/clusters.h"
 #include "cuts/cut_pool.h"
 #include "cuts/local_cuts.h"
+#include "cuts/reduced_costs.h"
 #include "families/local_scores.h"
 #include "families/parent_sets.h"
 #include "lattice/block_lattice.h"
@@ -1260,11 +1262,44 @@ std::vector<char> drawn_network(const ListedFamilies& families) {
     return is_used;
 }
 
-double left_side(const CutPool& pool, std::size_t c, const std::vector<double>& weights) {
-    double sum = 0.0;
-    for (const Entry& entry : pool.row(c))
-        if (static_cast<std::size_t>(entry.family) < weights.size()) sum += entry.coefficient * weights[entry.family];
-    return sum;
+// Of each cut.
+std::vector<double> left_sides(const CutPool& pool, const std::vector<double>& weights) {
+    std::vector<std::uint8_t> marks(weights.size(), 1);
+    marks.resize(weights.size() + static_cast<std::size_t>(pool.families().n_variables()), 0);
+    std::vector<double> sums(pool.size(), 0.0);
+    pool.visit_marked(0, marks, [&](std::size_t c, const Entry& entry) {
+        sums[c] += entry.coefficient * weights[static_cast<std::size_t>(entry.family)];
+    });
+    return sums;
+}
+
+std::vector<double> drawn_numbers(std::size_t size, int most) {
+    std::vector<double> numbers(size);
+    for (double& number : numbers) number = draw(0, most);
+    return numbers;
+}
+
+// Bounds are the same whether coefficients are kept or made anew; those of clusters stay so after an ascent.
+void check_bounds_of_cuts(const CutPool& kept, const CutPool& made) {
+    const ListedFamilies& families = kept.families();
+    const std::vector<double> costs = drawn_numbers(families.size(), 20), multipliers = drawn_numbers(kept.size(), 3);
+    const std::vector<std::uint8_t> allowed(families.size(), 1);
+    const ReducedCosts one = kept.reduced_costs(costs, allowed, multipliers);
+    const ReducedCosts other = made.reduced_costs(costs, allowed, multipliers);
+    check(one.bound == other.bound && one.excess == other.excess, "bounds differ where coefficients are made anew");
+    std::vector<Cluster> clusters;
+    std::vector<double> own;
+    for (std::size_t c = 0; c < kept.size(); ++c)
+        if (kept.cut(c).is_cluster()) {
+            clusters.push_back(kept.cut(c).clusters[0]);
+            own.push_back(multipliers[c]);
+        }
+    const Ascended climbed = ascend(families, clusters, one.excess, allowed, own, {0.5, 3});
+    for (const double multiplier : climbed.multipliers) check(multiplier >= 0.0, "a multiplier below zero");
+    std::vector<double> alone = costs, shared = costs;
+    const long double given = pay_clusters(families, clusters, climbed.multipliers, alone, 1);
+    check(pay_clusters(families, clusters, climbed.multipliers, shared, 3) == given && alone == shared,
+          "what clusters are paid depends on threads");
 }
 
 // Found where weights break them, and every network satisfies them.
@@ -1276,19 +1311,24 @@ void check_cuts_on(int n) {
             weights[i] = 1.0 / static_cast<double>(families.end_of(v) - families.begin_of(v) - 1);
     const Support support = support_of(families, weights);
     const SeparationOptions options{20, 1e-4, 3, 2'000};
-    CutPool pool(families);
+    CutPool pool(families, true), made(families, false);
     for (const Cluster& cluster : grow_clusters(support, options)) pool.add({{cluster}, {}, {}});
     for (const Cluster& cluster : search_clusters(support, 1, options)) pool.add({{cluster}, {}, {}});
     for (LocalCut& cut : local_cuts(support, {})) pool.add({{}, {}, std::move(cut)});
     check(pool.size() > 0 || n < 6, "weights of circles break no cut");
+    const std::vector<double> broken = left_sides(pool, weights);
     for (std::size_t c = 0; c < pool.size(); ++c)
-        check(left_side(pool, c, weights) < pool.cut(c).limit(), "a cut that weights do not break");
+        check(broken[c] < pool.cut(c).limit(), "a cut that weights do not break");
     for (Cut& cut : pool.violated_halves(weights, 10, 1e-3)) pool.add(std::move(cut));
+    for (std::size_t c = 0; c < pool.size(); ++c) made.add(pool.cut(c));
+    check(left_sides(pool, weights) == left_sides(made, weights), "coefficients made anew differ");
+    check_bounds_of_cuts(pool, made);
     for (int drawn = 0; drawn < 20; ++drawn) {
         const std::vector<char> network = drawn_network(families);
         const std::vector<double> used(network.begin(), network.end());
+        const std::vector<double> sums = left_sides(pool, used);
         for (std::size_t c = 0; c < pool.size(); ++c)
-            check(left_side(pool, c, used) >= pool.cut(c).limit(), "a cut that a network breaks");
+            check(sums[c] >= pool.cut(c).limit(), "a cut that a network breaks");
     }
     std::vector<std::uint8_t> allowed(families.size(), 1);
     check(propagate_orders(families, allowed), "there is a network without edges");
