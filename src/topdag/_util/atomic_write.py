@@ -25,6 +25,11 @@ MATRICES = (".json", ".npz")
 FilePath = str | os.PathLike[str]
 
 
+def is_score_file(path: object) -> bool:
+    """By its name."""
+    return str(path).lower().removesuffix(".gz").endswith(SCORES)
+
+
 def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
     """Writes beside the file first, so that a failure leaves what stood there before."""
     target = Path(os.path.realpath(path))  # a link stays one

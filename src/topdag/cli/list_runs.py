@@ -8,13 +8,14 @@ from dataclasses import replace
 from itertools import islice
 
 from topdag._core import Listed
+from topdag._util.atomic_write import is_score_file
 from topdag._util.run import Run
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
 from topdag.cli.list_text import count_text, list_text, nouns
-from topdag.cli.options import is_score_file, kind_from, prior_from, request_from, running, writable
+from topdag.cli.options import kind_from, prior_from, request_from, running, writable
 from topdag.cli.output import about_table
 from topdag.cli.streams import printing, say
 from topdag.cli.targets import target

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from topdag._util.atomic_write import READ, SCORES
+from topdag._util.atomic_write import READ, is_score_file
 from topdag._util.run import MOST_THREADS, Run
 from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
@@ -322,10 +322,6 @@ def running(args: Namespace) -> Iterator[Run]:
     with progress_line(quiet=args.quiet) as shown:
         limits = {name: getattr(args, name) for name in ("time_limit", "memory_limit", "threads")}
         yield Run(**limits, on_progress=shown)
-
-
-def is_score_file(path: str) -> bool:
-    return path.lower().removesuffix(".gz").endswith(SCORES)
 
 
 def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:

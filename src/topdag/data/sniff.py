@@ -6,7 +6,7 @@ import codecs
 from os import PathLike
 from pathlib import Path
 
-from topdag._util.atomic_write import SCORES
+from topdag._util.atomic_write import is_score_file
 from topdag._util.options import worded
 
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -36,8 +36,9 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 def no_table(content: bytes, path: object) -> str | None:
     """What this file seems to be, asked once it could not be read as a table; None: nothing known."""
-    if str(path).lower().removesuffix(".gz").endswith(SCORES):
-        return "this is a file of scores by its name; topdag.io.read_scores() reads it, for any question"
+    if is_score_file(path):
+        to_do = worded("topdag.io.read_scores() reads it, for any question", "topdag best and topdag list take it")
+        return f"this is a file of scores by its name; {to_do}"
     start = content[:100].lstrip()
     as_frame = worded("and give that to topdag.Table()", "and save it as CSV")
     found = next((what for beginning, what in BEGINNINGS if start.startswith(beginning)), None)

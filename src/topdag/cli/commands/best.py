@@ -6,12 +6,12 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from topdag._util.atomic_write import NETWORKS
+from topdag._util.atomic_write import NETWORKS, is_score_file
 from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError, search_costs
-from topdag.cli.options import add_asked, is_score_file, network_source, request_from, running, writable
+from topdag.cli.options import add_asked, network_source, request_from, running, writable
 from topdag.cli.output import answer_text, as_json, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from topdag._util.atomic_write import SCORES
+from topdag._util.atomic_write import SCORES, is_score_file
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
@@ -18,7 +18,6 @@ from topdag.cli.options import (
     add_reading,
     add_score,
     executor_from,
-    is_score_file,
     kind_from,
     network_source,
     refuse,
