@@ -6,10 +6,13 @@ seconds on the wall.
 
 from __future__ import annotations
 
+import argparse
 import resource
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import date
+from functools import partial
 from typing import Any
 
 from bench.measure import DATA, in_fresh_process, machine
@@ -18,16 +21,19 @@ WORKERS = 2
 JOBS = {
     "scores of alarm, 10,000 rows, 6 parents": "score",
     "40 draws of alarm1000, BIC": "bootstrap",
+    "best network, 70 variables, 100 rows, BIC": "parts",
+    "best network, 100 variables, 100 rows, BIC": "many_parts",
 }
 
 
 def measure(job: str, who: str) -> dict[str, Any]:
     with ExitStack() as stack:
         executor = stack.enter_context(_cluster()) if who == "Dask" else WORKERS if who == "pool" else None
+        asked, tasks = _question(job), _counted_tasks()
         begin, used = time.perf_counter(), _processor_seconds()
-        tasks = _score(executor) if job == "score" else _bootstrap(executor)
+        asked(threads=WORKERS, executor=executor)
         here = time.perf_counter() - begin
-    return {"seconds": here, "processor": _processor_seconds() - used, "tasks": tasks}
+    return {"seconds": here, "processor": _processor_seconds() - used, "tasks": sum(tasks)}
 
 
 def _cluster() -> Any:
@@ -53,27 +59,30 @@ class _Opened:
         self.cluster.close()
 
 
-def _score(executor: Any) -> int:
+def _question(job: str) -> Callable[..., object]:
     import topdag as td
-    from topdag._util.run import Run
-    from topdag.scoring.elsewhere import CountedElsewhere
-    from topdag.scoring.score import score_within
+    from bench.cores import jobs
 
-    table = td.read_table(DATA / "gobnilp_alarm_10000.csv")
-    run = Run(threads=WORKERS)
-    if executor is None:
-        score_within(table, td.BIC(), run, keep="best", max_parents=6)
-        return 0
-    with CountedElsewhere(table, run, executor) as elsewhere:
-        score_within(table, td.BIC(), run, keep="best", max_parents=6, elsewhere=elsewhere)
-    return elsewhere.n_tasks
+    if job == "score":
+        return partial(td.score, td.read_table(DATA / "gobnilp_alarm_10000.csv"), "bic", keep="best", max_parents=6)
+    if job == "bootstrap":
+        return partial(td.bootstrap, DATA / "alarm1000.csv", 40, "bic")
+    asked = jobs()[job][1]()
+    return lambda threads, executor: asked(threads, executor=executor)
 
 
-def _bootstrap(executor: Any) -> int:
-    import topdag as td
+def _counted_tasks() -> list[int]:
+    """Gets an entry for each task that is given away."""
+    from topdag._util import workers
 
-    found = td.bootstrap(DATA / "alarm1000.csv", 40, "bic", executor=executor, threads=WORKERS)
-    return len(found.draws)
+    given, tasks = workers._Afar._given, list[int]()
+
+    def counted(self: Any, *task: Any) -> Any:
+        tasks.append(1)
+        return given(self, *task)
+
+    workers._Afar._given = counted  # type: ignore[method-assign]
+    return tasks
 
 
 def _processor_seconds() -> float:
@@ -84,10 +93,15 @@ def _processor_seconds() -> float:
     )
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
+    chosen = argparse.ArgumentParser(prog="python -m bench.cluster")
+    chosen.add_argument("--only", nargs="+", choices=list(JOBS.values()), default=list(JOBS.values()))
+    only = chosen.parse_args(arguments or []).only
     print(f"{date.today()}, {machine()}; {WORKERS} threads, or {WORKERS} workers")
     print(f"{'':42}{'by':>9}{'seconds':>9}{'processor':>11}{'tasks':>7}{'ms more a task':>16}")
     for job, name in JOBS.items():
+        if name not in only:
+            continue
         alone = None
         for who in ("threads", "pool", "Dask"):
             found = in_fresh_process("bench.cluster", job=name, who=who)
@@ -95,3 +109,9 @@ def main() -> None:
             more = (found["processor"] - alone["processor"]) / found["tasks"] if found["tasks"] else 0.0
             told = "" if who == "threads" else f"{1e3 * more:16.1f}"
             print(f"{job:42}{who:>9}{found['seconds']:9.1f}{found['processor']:11.1f}{found['tasks']:7}{told}")
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])

@@ -40,7 +40,7 @@ def scored(table: Any, **options: Any) -> Any:
 
 
 # By name: what is asked, and what makes the question, which then takes threads and is timed.
-Asked = Callable[[int], object]
+Asked = Callable[..., object]
 
 
 def jobs() -> dict[str, tuple[str, Callable[[], Asked]]]:
@@ -49,7 +49,7 @@ def jobs() -> dict[str, tuple[str, Callable[[], Asked]]]:
     def ask(question: Callable[..., object], source: Callable[[], Any], *more: Any, **options: Any) -> Any:
         def begin() -> Asked:
             given = source()
-            return lambda threads: question(given, *more, threads=threads, **options)
+            return lambda threads, **limits: question(given, *more, threads=threads, **limits, **options)
 
         return begin
 

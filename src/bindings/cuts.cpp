@@ -7,6 +7,7 @@
 #include "cuts/cut_pool.h"
 #include "cuts/order_climbing.h"
 #include "cuts/path_flow.h"
+#include "packed_cuts.h"
 
 namespace topdag {
 
@@ -96,18 +97,37 @@ struct PyCuts {
         : kept(std::move(owner)), families(nb::cast<const ListedFamilies&>(kept)), pool(families, keeps_rows) {}
 };
 
-// Some of the cuts of a pool, to have them back later, with the families they are for kept alive.
+// The cuts of a pool, to have them back later: shared with it, and the families they are for kept alive; or packed,
+// as they came from another process.
 struct PyCutList {
     nb::object families;
     SharedCuts cuts;
+    PackedCuts packed;
+
+    std::size_t size() const { return families.is_valid() ? cuts.size() : packed.size(); }
 };
 
-PyCutList listed_cuts(const PyCuts& cuts, const Flags& kept) {
-    require(kept.shape(0) == cuts.pool.size(), "sizes differ");
-    PyCutList listed{cuts.kept, {}};
-    for (std::size_t c = 0; c < cuts.pool.size(); ++c)
-        if (kept.data()[c]) listed.cuts.push_back(cuts.pool.cuts()[c]);
-    return listed;
+PackedCuts packed_cuts(const PyCutList& listed) {
+    if (!listed.families.is_valid()) return listed.packed;
+    CutPacker packer;
+    for (const auto& pooled : listed.cuts) packer.add(pooled->cut);
+    return std::move(packer).packed();
+}
+
+nb::bytes bytes_of(const PyCutList& listed) {
+    const PackedCuts packed = packed_cuts(listed);
+    return nb::bytes(packed.numbers().data(), packed.numbers().size_bytes());
+}
+
+void replace_cuts(PyCuts& cuts, const PyCutList& listed) {
+    if (listed.families.is(cuts.kept)) {
+        cuts.pool.replace(listed.cuts);
+        return;
+    }
+    const PackedCuts packed = packed_cuts(listed);  // coefficients are made anew
+    cuts.pool.replace({});
+    CutUnpacker unpacker(packed.numbers(), cuts.families.n_variables());
+    for (std::size_t left = packed.size(); left > 0; --left) cuts.pool.add(unpacker.cut());
 }
 
 // Entries of cuts from `first` on, for families marked and for the further family of each variable.
@@ -236,8 +256,12 @@ void bind_relaxation(nb::module_& m) {
                 return propagate_orders(families, span_of(allowed));
             },
             "allowed"_a, "Forbids, in place, families at odds with orders that all others force; False: no network.");
-    nb::class_<PyCutList>(m, "CutList", "Some cuts of a linear program, to have them back later.")
-        .def("__len__", [](const PyCutList& listed) { return listed.cuts.size(); });
+    nb::class_<PyCutList>(m, "CutList", "Cuts of a linear program, to have them back later or in another process.")
+        .def("__len__", &PyCutList::size)
+        .def("__getstate__", &bytes_of)
+        .def("__setstate__", [](PyCutList& listed, const nb::bytes& state) {
+            new (&listed) PyCutList{{}, {}, PackedCuts({static_cast<const char*>(state.data()), state.size()})};
+        });
     m.def("bytes_of_cuts", [] { return PooledCut::bytes_held.load(); }, "What all cuts that there are take.");
     nb::class_<PyCuts>(m, "Cuts", "Cuts of a linear program over families.")
         .def(nb::init<nb::object, bool>(), "families"_a, "keeps_rows"_a)
@@ -269,14 +293,8 @@ void bind_relaxation(nb::module_& m) {
                 cuts.pool.keep(span_of(kept));
             },
             "kept"_a)
-        .def("listed", &listed_cuts, "kept"_a)
-        .def(
-            "replace",
-            [](PyCuts& cuts, const PyCutList& listed) {
-                require(listed.families.is(cuts.kept), "cuts of other families");
-                cuts.pool.replace(listed.cuts);
-            },
-            "listed"_a, "Has these instead of all it had.")
+        .def("listed", [](const PyCuts& cuts) { return PyCutList{cuts.kept, cuts.pool.cuts(), {}}; })
+        .def("replace", &replace_cuts, "listed"_a, "Has these instead of all it had.")
         .def("entries", &entries, "first"_a, "marks"_a, "Cut, family and coefficient, for marked families.")
         .def("bound", &bound_of, "costs"_a, "allowed"_a, "multipliers"_a,
              "The bound of these multipliers on networks of allowed families, and each family's excess over it.");

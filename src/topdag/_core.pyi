@@ -498,9 +498,15 @@ class ClusterFamilies:
         """
 
 class CutList:
-    """Some cuts of a linear program, to have them back later."""
+    """
+    Cuts of a linear program, to have them back later or in another process.
+    """
 
     def __len__(self) -> int: ...
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
 
 def bytes_of_cuts() -> int:
     """What all cuts that there are take."""
@@ -537,7 +543,7 @@ class Cuts:
 
     def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def listed(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> CutList: ...
+    def listed(self) -> CutList: ...
 
     def replace(self, listed: CutList) -> None:
         """Has these instead of all it had."""

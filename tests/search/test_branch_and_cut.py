@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from published import DATA
 from search_checks import check_network, store_of
 
 import topdag as td
+from topdag import _core
 from topdag._util.run import Run
 from topdag.search import branch_and_cut, part_relaxation, relaxation
 from topdag.search.branch_and_cut import prove_best
@@ -95,31 +97,66 @@ def test_parts_side_by_side_are_the_same_for_any_number_of_threads(seed: int) ->
     assert all(prove_best(store, Run(threads=threads)) == one for threads in (2, 4))
 
 
-def test_a_program_returns_to_where_another_stood() -> None:
-    """Also after it has had other cuts, and with families that it did not have."""
-    store, run = list_store(strategies.sampled_table(11, 200, 1), td.BDeu(10)), Run()
-    families = Families.of_store(store)
-    there, elsewhere = Program(families, 1e4), Program(families, 1e4)
-    for program, first in ((there, 4), (elsewhere, 2)):
+def cut_program(families: Families) -> Program:
+    """After some rounds."""
+    program, run = Program(families, 1e4), Run()
+    for first in (2, 4, 4):
         program.admit(families.first(first))
-        for _ in range(first):
-            solution = program.solve(run)
-            assert solution is not None
-            program.add_clusters(*families.core.separate(solution.weights, 3, 20, 1e-4, 100))
-    standing, wanted = there.standing(), there.solve(run)
-    elsewhere.return_to(standing)
-    there.admit(elsewhere.is_in)
-    elsewhere.admit(there.is_in)
-    found, wanted = elsewhere.solve(run), there.solve(run)
+        solution = program.solve(run)
+        assert solution is not None
+        program.add_clusters(*families.core.separate(solution.weights, 3, 20, 1e-4, 100))
+    program.add_halves(solution.weights)
+    program.add_local(solution.weights)
+    return program
+
+
+@pytest.mark.parametrize("sent", ["not sent", "sent", "sent twice", "of a copy"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_program_goes_on_where_another_stood(seed: int, sent: str) -> None:
+    """The same to the last bit, be it in another process."""
+    families = Families.of_store(list_store(strategies.sampled_table(11, 200, seed), td.BDeu(10)))
+    there = cut_program(families)
+    standing, everything = there.standing(), np.ones(families.size, dtype=np.bool_)
+    assert len(standing.cuts) == len(there.cuts) > 0
+    copied = families
+    for _ in range({"not sent": 0, "sent": 1, "sent twice": 2}.get(sent, 0)):
+        standing = pickle.loads(pickle.dumps(standing))
+        assert len(standing.cuts) == len(there.cuts)
+    if sent == "of a copy":
+        copied = families.only(everything)
+    here = Program.at(standing, everything, copied, 1e4)
+    assert (here.is_in == there.is_in).all()
+    assert [here.cuts[c] for c in range(len(here.cuts))] == [there.cuts[c] for c in range(len(there.cuts))]
+    marks = np.ones(families.size + families.n, dtype=np.uint8)
+    for ours, theirs in zip(here.cuts.entries(0, marks), there.cuts.entries(0, marks), strict=True):
+        assert ours.tolist() == theirs.tolist()
+    found, wanted = here.solve(Run()), there.solve(Run())
     assert found is not None and wanted is not None
-    assert len(elsewhere.cuts) == len(there.cuts) == len(standing.cuts)
-    everything = np.ones(families.size, dtype=np.bool_)
     bounds = [
-        families.bound(everything, program.cuts, own.multipliers)[0]
-        for program, own in ((elsewhere, found), (there, wanted))
+        own_families.bound(everything, program.cuts, own.multipliers)[0]
+        for own_families, program, own in ((copied, here, found), (families, there, wanted))
     ]
     assert bounds[0] == pytest.approx(bounds[1], abs=1e-6)
     assert families.costs @ found.weights == pytest.approx(families.costs @ wanted.weights, abs=1e-6)
+
+
+def test_cuts_that_were_damaged_on_the_way_are_refused() -> None:
+    families = Families.of_store(list_store(strategies.sampled_table(11, 200, 1), td.BDeu(10)))
+    sent = cut_program(families).standing().cuts.__getstate__()
+    numbers = np.frombuffer(sent, dtype=np.int32)
+    for wrong in (numbers[:-1], numbers[: len(numbers) // 2], np.concatenate([[numbers[0] + 1], numbers[1:]])):
+        cuts = _core.CutList.__new__(_core.CutList)
+        cuts.__setstate__(wrong.astype(np.int32).tobytes())
+        with pytest.raises(ValueError, match="packed cuts"):
+            families.cuts().replace(cuts)
+
+
+def test_a_clause_stays_where_it_is() -> None:
+    families = Families.of_store(list_store(strategies.sampled_table(5, 50, 1), td.BIC()))
+    cuts = families.cuts()
+    cuts.add_clause(np.ones(families.size, dtype=np.uint8))
+    with pytest.raises(ValueError, match="a clause cannot be sent"):
+        pickle.dumps(cuts.listed())
 
 
 @pytest.mark.usefixtures("little_help")

@@ -28,6 +28,7 @@ __all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", 
 __all__ += ["shown_bytes", "usable_cores"]
 
 MOST_THREADS = 1024
+PROCESSES = "processes"
 LONGEST = 1e9
 """Seconds, 30 years: a longer time limit is none, and no number that clocks can take."""
 OnProgress = Callable[[Progress], object] | bool
@@ -36,12 +37,14 @@ Result = TypeVar("Result")
 
 
 class Limits(TypedDict, total=False):
-    """``time_limit``: seconds; ``memory_limit``: bytes, or a text such as "8GB"; ``threads``: all cores without it."""
+    """``time_limit``: seconds; ``memory_limit``: bytes, or a text such as "8GB"; ``threads``: all cores without it;
+    ``executor``: who works on what can be cut into tasks, this process without one (docs/guides/clusters.md)."""
 
     time_limit: float | None
     memory_limit: int | str | None
     threads: int | None
     on_progress: OnProgress | None
+    executor: Any
 
 
 class Run:
@@ -54,6 +57,7 @@ class Run:
         memory_limit: int | str | None = None,
         threads: int | None = None,
         on_progress: OnProgress | None = None,
+        executor: Any = None,
     ) -> None:
         is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (is_number and time_limit >= 0):
@@ -64,10 +68,12 @@ class Run:
             raise ScoreError(
                 f"on_progress must be True, False or a function of a Progress, such as print, not {on_progress!r}."
             )
+        require_executor(executor)
         self.start = perf_counter()
         self.time_limit = None if time_limit is None else float(min(time_limit, LONGEST))
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
         self.threads = usable_cores() if threads is None else int(threads)
+        self.executor = executor
         self.on_progress = on_progress if callable(on_progress) else self._shown(on_progress)
         self.phases: dict[str, float] = {}
         self.memory = 0
@@ -96,8 +102,13 @@ class Run:
     @property
     def left(self) -> Limits:
         """What a question within it may take."""
-        time, memory = self.seconds_left, self.memory_limit
-        return Limits(time_limit=time, memory_limit=memory, threads=self.threads, on_progress=self.on_progress)
+        return Limits(
+            time_limit=self.seconds_left,
+            memory_limit=self.memory_limit,
+            threads=self.threads,
+            on_progress=self.on_progress,
+            executor=self.executor,
+        )
 
     @property
     def limits(self) -> _core.Limits:
@@ -221,6 +232,21 @@ class _Ears:
 def is_whole(value: object, least: int, most: int) -> bool:
     """Whether it is a whole number in this range, of Python's or numpy's kind; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+
+
+def require_executor(executor: object) -> None:
+    """Raises ScoreError where nobody could work."""
+    is_name = executor == PROCESSES or (isinstance(executor, str) and "://" in executor)
+    is_client = hasattr(executor, "scatter") and hasattr(executor, "get_executor")
+    if executor is None or is_name or is_client or is_whole(executor, 1, MOST_THREADS):
+        return
+    from concurrent.futures import Executor
+
+    if not isinstance(executor, Executor):
+        raise ScoreError(
+            'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
+            f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
+        )
 
 
 def usable_cores() -> int:

@@ -11,23 +11,33 @@ import contextlib
 import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from importlib import import_module
 from itertools import islice
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
 from topdag._util.options import option
-from topdag._util.run import MOST_THREADS, Limits, Run, is_whole, usable_cores
-from topdag.errors import LostWorker, ScoreError
+from topdag._util.run import MOST_THREADS, PROCESSES, Limits, Run, is_whole, usable_cores
+from topdag.errors import LostWorker
 
 Work = Callable[[Any, Any, Run], Any]
 """From what all tasks need, a task and its run to a result. Other processes find it by its name."""
+Watch = Callable[[int, int], object]
+"""Is told how many tasks are done, of how many; who asked watches the run with it."""
 SECONDS_A_LOOK = 0.1
 TASKS_EACH = 4
 MANY_TASKS = 1_000
 """That may wait where nobody knows how many workers there are."""
-PROCESSES = "processes"
 
 
 class _Over(Exception):
@@ -43,19 +53,19 @@ class Crew:
     n_workers = 1
     """As far as is known."""
 
-    def work_on(self, work: Work, tasks: Sequence[Any], phase: str | None) -> Iterator[tuple[int, Any]]:
-        """The place of each task and its result, as they end; fewer when the run is over first. ``phase``: what who
-        watches is told; None where another thread tells."""
+    def work_on(self, work: Work, tasks: Sequence[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
+        """The place of each task and its result, as they end; fewer when the run is over first."""
         run, next_look = self._run, 0.0
         for place, task in enumerate(tasks):
-            if phase is not None and run.seconds >= next_look:  # short tasks say nothing
+            if run.seconds >= next_look:  # short tasks say nothing
                 next_look = run.seconds + SECONDS_A_LOOK
-                run.tick(phase, place, len(tasks))
+                watch(place, len(tasks))
             if run.is_over:
                 return
 
             def tell(_: object, place: int = place) -> None:
-                if run.tick(phase or "", place, len(tasks)):
+                watch(place, len(tasks))
+                if run.stopped_by is not None:
                     raise _Over
 
             own = Run(time_limit=run.seconds_left, memory_limit=run.memory_limit, threads=run.threads, on_progress=tell)
@@ -73,29 +83,33 @@ class Crew:
 class _Afar(Crew):
     """By an executor. ``shared``: in a form that each worker opens once."""
 
-    def __init__(self, shared: Any, run: Run, executor: Executor, engine: str, threads: int = 1) -> None:
+    def __init__(self, shared: Any, run: Run, executor: Executor, engine: str) -> None:
         super().__init__(shared, run)
-        self._executor, self._engine, self._threads = executor, engine, threads
-        self.n_workers = usable_cores()
-        self.in_flight = MANY_TASKS
+        self._executor, self._engine = executor, engine
+        self.n_workers, self.in_flight = usable_cores(), MANY_TASKS
+        self._threads, self._memory = 1, run.memory_limit
 
     def has(self, n_workers: int) -> Crew:
         """So many work, and no more tasks wait than keep them busy: what waits must be taken back in the end."""
         self.n_workers, self.in_flight = n_workers, TASKS_EACH * n_workers
         return self
 
-    def work_on(self, work: Work, tasks: Sequence[Any], phase: str | None) -> Iterator[tuple[int, Any]]:
+    def on_this_machine(self, n_workers: int) -> Crew:
+        """As ``has``; they share its threads and what the run may take of its memory."""
+        self._threads = max(1, self._run.threads // n_workers)
+        self._memory = None if self._memory is None else self._memory // n_workers
+        return self.has(n_workers)
+
+    def work_on(self, work: Work, tasks: Sequence[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
         run = self._run
         waiting: dict[Future[Any], int] = {}
         done, given = 0, enumerate(tasks)
         try:
             while done < len(tasks):
                 for place, task in islice(given, self.in_flight - len(waiting)):
-                    left = run.seconds_left
-                    limits = Limits(time_limit=left, memory_limit=run.memory_limit, threads=self._threads)
+                    limits = Limits(time_limit=run.seconds_left, memory_limit=self._memory, threads=self._threads)
                     waiting[self._given(work, task, limits)] = place
-                if phase is not None:
-                    run.tick(phase, done, len(tasks))
+                watch(done, len(tasks))
                 if run.is_over:
                     return
                 for future in wait(waiting, timeout=SECONDS_A_LOOK, return_when=FIRST_COMPLETED).done:
@@ -129,6 +143,18 @@ class _Afar(Crew):
         )
 
 
+class _Threads(_Afar):
+    """Of this process, which hear when the run is over."""
+
+    def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
+        def stop_when_over(_: object) -> None:
+            if self._run.is_over:
+                raise _Over
+
+        limits["on_progress"] = stop_when_over
+        return self._executor.submit(work, self._shared, task, Run(**limits))
+
+
 def _do(work: Work, shared: Any, task: Any, limits: Limits) -> Any:
     """In a worker."""
     opened = shared.opened() if isinstance(shared, _Parcel) else shared
@@ -146,10 +172,11 @@ class _Parcel:
         self._bytes, self._name = pickle.dumps(content), uuid4().hex
 
     def opened(self) -> Any:
-        if self._name not in _opened:
-            _opened.clear()
-            _opened[self._name] = pickle.loads(self._bytes)
-        return _opened[self._name]
+        with _opening:  # a worker may have several threads
+            if self._name not in _opened:
+                _opened.clear()
+                _opened[self._name] = pickle.loads(self._bytes)
+            return _opened[self._name]
 
 
 class _Held:
@@ -160,6 +187,7 @@ class _Held:
 
 
 _opened: dict[str, Any] = {}
+_opening = Lock()
 _own: list[Any] = []  # of a process of our own pool: what all tasks need, and the event that says stop
 
 
@@ -180,23 +208,10 @@ def _stops_when_told(_: object) -> None:
 # ---- Which executor
 
 
-def require_executor(executor: object) -> None:
-    """Raises ScoreError where nobody could work."""
-    is_name = executor == PROCESSES or (isinstance(executor, str) and "://" in executor)
-    is_client = hasattr(executor, "scatter") and hasattr(executor, "get_executor")
-    is_known = is_name or is_client or isinstance(executor, Executor) or is_whole(executor, 1, MOST_THREADS)
-    if executor is not None and not is_known:
-        raise ScoreError(
-            'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
-            f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
-        )
-
-
 @contextlib.contextmanager
 def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
     """Who works: None, this process; a number or "processes", so many processes, one for each core; "tcp://..." or a
     Dask client, a Dask cluster; or any ``concurrent.futures.Executor``."""
-    require_executor(executor)
     if executor is None:
         yield Crew(shared, run)
     elif executor == PROCESSES or is_whole(executor, 1, MOST_THREADS):
@@ -212,6 +227,16 @@ def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
 
 
 @contextlib.contextmanager
+def threads_of(shared: Any, run: Run, n: int) -> Iterator[Crew]:
+    """This process, with n threads."""
+    if n == 1:
+        yield Crew(shared, run)
+        return
+    with ThreadPoolExecutor(n) as threads:
+        yield _Threads(shared, run, threads, "this process").has(n)
+
+
+@contextlib.contextmanager
 def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -220,7 +245,7 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
     stop = context.Event()
     pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(shared, stop))
     try:
-        yield _Afar(_Held(), run, pool, "the process pool", max(1, run.threads // n)).has(n)
+        yield _Afar(_Held(), run, pool, "the process pool").on_this_machine(n)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)

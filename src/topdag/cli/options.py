@@ -196,16 +196,14 @@ def add_limits(parser: ArgumentParser, *, in_time: str | None = None) -> None:
         help="refuse what needs more than this, such as 8GB; default: what is free",
     )
     group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
-
-
-def add_executor(parser: ArgumentParser) -> None:
-    """Who works on what can be done in parts."""
-    group = parser.add_argument_group("where the work is done")
     group.add_argument(
-        "--processes", type=whole(1, MOST_THREADS), metavar="N", help="by N processes; default: one, with all threads"
+        "--processes",
+        type=whole(1, MOST_THREADS),
+        metavar="N",
+        help="what can be cut into tasks is done by N processes; default: one, with all threads",
     )
     group.add_argument(
-        "--cluster", type=address, metavar="ADDRESS", help="by the Dask scheduler there, such as tcp://10.0.0.1:8786"
+        "--cluster", type=address, metavar="ADDRESS", help="or by the Dask scheduler there, such as tcp://10.0.0.1:8786"
     )
 
 
@@ -321,7 +319,7 @@ def running(args: Namespace) -> Iterator[Run]:
     """A run within the limits of the options, its clock started; on a terminal a line shows how it stands."""
     with progress_line(quiet=args.quiet) as shown:
         limits = {name: getattr(args, name) for name in ("time_limit", "memory_limit", "threads")}
-        yield Run(**limits, on_progress=shown)
+        yield Run(**limits, on_progress=shown, executor=executor_from(args))
 
 
 def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:

@@ -58,7 +58,8 @@ def best_network(
     "block lattice", "search", "order search", "branch and cut" and "branching", in place of the one chosen.
     ``bound``, of "order search": "simple", "static" or "dynamic", as published, or "cluster", as without it.
     ``checkpoint``: a file in which a search leaves how it stands every few seconds, and from which it goes on when
-    asked the same again.
+    asked the same again. ``executor``: who counts and searches, if not this process alone: processes or a cluster
+    (docs/guides/clusters.md); the answer is the same.
     """
     request, run = asked_about(source, kind, options, prior)
     named = None if engine is None else named_engine(engine)

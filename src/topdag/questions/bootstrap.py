@@ -17,7 +17,7 @@ from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import Run
-from topdag._util.workers import Crew, crew, require_executor
+from topdag._util.workers import Crew, crew
 from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
 from topdag.data.resample import resampled
@@ -55,7 +55,6 @@ def bootstrap(
     question: Asking = best_network,
     seed: int = 0,
     prior: Prior | None = None,
-    executor: Any = None,
     **options: Unpack[Said],
 ) -> BootstrapFrequencies:
     """How often each edge comes back when the question is asked of n tables drawn from the rows, with replacement.
@@ -65,23 +64,22 @@ def bootstrap(
     answer, with any ``executor`` and ``threads``; the first k are those of ``n=k``.
 
     ``executor``: who works on the draws, this process without one; a number of processes, "processes" for one for each
-    core, a Dask client or the address of its scheduler ("tcp://..."), or any ``concurrent.futures.Executor``
-    (docs/guides/clusters.md). When ``time_limit`` comes first, the answer has the draws done by then; Ctrl-C raises
-    Interrupted, which carries them as ``.answer``. Frequencies are no probabilities given the data: see
+    core, a Dask client or the address of its scheduler ("tcp://..."), or any ``concurrent.futures.Executor``, as for
+    every question (docs/guides/clusters.md). When ``time_limit`` comes first, the answer has the draws done by then;
+    Ctrl-C raises Interrupted, which carries them as ``.answer``. Frequencies are no probabilities given the data: see
     docs/guides/bootstrap.md.
     """
     request, run = asked_about(source, kind, options, prior)
-    return bootstrap_of(request, n, seed, run, question=question, executor=executor)
+    return bootstrap_of(request, n, seed, run, question=question)
 
 
 def bootstrap_of(
-    request: Request, n: int, seed: int, run: Run, *, question: Asking = best_network, executor: Any = None
+    request: Request, n: int, seed: int, run: Run, *, question: Asking = best_network
 ) -> BootstrapFrequencies:
     """Draws within the run's limits; on Ctrl-C raises Interrupted with the draws done."""
     _check(request, n, seed, question)
-    require_executor(executor)
     return run.answer(
-        lambda: _frequencies(request, int(n), int(seed), run, question, executor),
+        lambda: _frequencies(request, int(n), int(seed), run, question),
         lambda found: f"{plural(len(found.draws), 'draw')} of {found.asked_for:,} done",
     )
 
@@ -117,14 +115,12 @@ class _Task:
         return DrawnTogether(self.request.table, self.seed, draws)
 
 
-def _frequencies(
-    request: Request, n: int, seed: int, run: Run, question: Asking, executor: Any
-) -> BootstrapFrequencies:
+def _frequencies(request: Request, n: int, seed: int, run: Run, question: Asking) -> BootstrapFrequencies:
     first, task = _begin(request, seed, question, run)
     found: dict[int, Draw] = {}
     if not run.is_over:
-        with crew(task, run, executor) as workers:
-            found = _draws_done(task, n, workers, run, here=executor is None)
+        with crew(task, run, run.executor) as workers:
+            found = _draws_done(task, n, workers, run)
     # What ends first is not typical: the draws up to the first that is not there are.
     done = tuple(found[place] for place in range(next((i for i in range(n) if i not in found), n)))
     if not done:
@@ -166,16 +162,20 @@ def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Ans
     return first, _Task(learned, seed, question, () if known is None else tuple(known.clusters))
 
 
-def _draws_done(task: _Task, n: int, workers: Crew, run: Run, *, here: bool) -> dict[int, Draw]:
+def _draws_done(task: _Task, n: int, workers: Crew, run: Run) -> dict[int, Draw]:
     """Here draws are done one after the other, elsewhere a block of them is a task."""
-    if here:
+
+    def watch(done: int, total: int) -> None:
+        run.tick("drawing", done, total)
+
+    if run.executor is None:
         blocks = _blocks(n, task.most_together, are_growing=run.seconds_left is not None)
         tasks = [(together, draw) for block in blocks for together in [task.together(block)] for draw in block]
-        return dict(workers.work_on(_drawn, tasks, "drawing"))
+        return dict(workers.work_on(_drawn, tasks, watch))
     rounds = math.ceil(n / (workers.n_workers * task.most_together))
     blocks = _blocks(n, math.ceil(n / (workers.n_workers * rounds)))
     found: dict[int, Draw] = {}
-    for place, draws in workers.work_on(_block_drawn, blocks, "drawing"):
+    for place, draws in workers.work_on(_block_drawn, blocks, watch):
         found.update(zip(blocks[place], draws, strict=False))
     return found
 

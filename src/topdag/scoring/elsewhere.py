@@ -16,7 +16,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Integers, Masks
 from topdag._util.run import Run
-from topdag._util.workers import Crew, crew, require_executor
+from topdag._util.workers import Crew, crew
 from topdag.data.table import Table
 from topdag.scoring.kinds.discrete import coded
 from topdag.scoring.task import scored_columns
@@ -50,14 +50,17 @@ def _sums(counted: _Counted, task: tuple[Function, Masks], run: Run) -> Integers
     return counted.counter.sums(*function, sets, run.limits)
 
 
+def _watched_already(done: int, total: int) -> None:
+    """The core, which waits for this, tells who watches."""
+
+
 class CountedElsewhere:
     """Counts for the core, which asks from a thread of its own: nothing is raised there. Who works is called with the
     first list that is long enough."""
 
-    def __init__(self, table: Table, run: Run, executor: Any) -> None:
-        require_executor(executor)
-        self.table, self._run, self.executor = table, run, executor
-        self.least_work, self.n_tasks = LEAST_WORK, 0
+    def __init__(self, table: Table, run: Run) -> None:
+        self.table, self._run = table, run
+        self.least_work = LEAST_WORK
         self._open = ExitStack()
         self._crew: Crew | None = None
         self._error: BaseException | None = None
@@ -83,10 +86,9 @@ class CountedElsewhere:
 
     def _sums(self, function: Function, sets: Masks) -> Integers | None:
         if self._crew is None:
-            self._crew = self._open.enter_context(crew(_Counted(self.table), self._run, self.executor))
+            self._crew = self._open.enter_context(crew(_Counted(self.table), self._run, self._run.executor))
         parts = np.array_split(sets, max(1, min(len(sets), PARTS_EACH * self._crew.n_workers)))
-        self.n_tasks += len(parts)
-        found = dict(self._crew.work_on(_sums, [(function, part) for part in parts], None))
+        found = dict(self._crew.work_on(_sums, [(function, part) for part in parts], _watched_already))
         sums = [found.get(place) for place in range(len(parts))]
         known = [part for part in sums if part is not None]
         return np.concatenate(known) if len(known) == len(parts) else None

@@ -98,8 +98,7 @@ def score_node_averages(task: ScoringTask, run: Run) -> PrunedScores | None:
     require_rule(kind, task.n, task.max_parents)
     begin = run.seconds
     walks = _Walks(task.table, task.columns, kind, task.max_parents, task.keep, task.rules)
-    elsewhere = task.elsewhere
-    found = _walked_here(walks, run) if elsewhere is None else _walked_elsewhere(walks, elsewhere.executor, run)
+    found = _walked(walks, run)
     run.timed("counting", begin)
     if found is None:
         return None
@@ -149,28 +148,22 @@ class _Walks:
         return _grid(self.task, self.averages)
 
 
-def _walked(walks: _Walks, x: int, run: Run) -> _Walked | None:
+def _walk_of(walks: _Walks, x: int, run: Run) -> _Walked | None:
     """In whatever process; None when the time is up."""
     walk = NodeAverageWalk(walks.task, x, walks.averages, walks.grid, run)
     found = walk.families()
     return None if found is None else _Walked(found, walk.n_scored, walk.largest)
 
 
-def _walked_here(walks: _Walks, run: Run) -> list[_Walked] | None:
-    found: list[_Walked] = []
-    for x in range(len(walks.columns)):
-        own = _walked(walks, x, run)
-        if own is None:
-            return None
-        found.append(own)
-    return found
-
-
-def _walked_elsewhere(walks: _Walks, executor: Any, run: Run) -> list[_Walked] | None:
+def _walked(walks: _Walks, run: Run) -> list[_Walked] | None:
     """A variable is a task."""
     n = len(walks.columns)
-    with crew(walks, run, executor) as workers:
-        found = dict(workers.work_on(_walked, range(n), "counting"))
+
+    def watch(done: int, total: int) -> None:
+        run.tick("counting", done, total)
+
+    with crew(walks, run, run.executor) as workers:
+        found = dict(workers.work_on(_walk_of, range(n), watch))
     known = [own for own in (found.get(x) for x in range(n)) if own is not None]
     return known if len(known) == n else None
 

@@ -119,7 +119,6 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
             f"{kind!r} is no difference of functions of sets, so it cannot be scored with pruning; "
             "leave out columns until tables over all sets fit, or use BDeu, BIC, AIC, qNML, K2 or fNML."
         )
-    elsewhere = task.elsewhere if task.elsewhere is not None and task.elsewhere.table is task.table else None
     formulas = {arity: kind.below(n_rows, arity) for arity in sorted(set(arities))}
     below = [formula for formula in formulas.values() if formula is not None]
     places = {arity: place for place, arity in enumerate(formulas)}
@@ -132,8 +131,8 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
         task.keep.k or 0,
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
-        elsewhere,
-        0.0 if elsewhere is None else elsewhere.least_work,
+        task.elsewhere,
+        0.0 if task.elsewhere is None else task.elsewhere.least_work,
     )
 
 

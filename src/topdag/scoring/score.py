@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -45,10 +46,10 @@ def score(
     constraints: Constraints | None = None,
     max_parents: int | None = None,
     keep: Keep | None = None,
-    executor: Any = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    executor: Any = None,
     **reading: Unpack[Reading],
 ) -> Scores:
     """Scores every family of a table (or frame, array, path) that a question can need.
@@ -63,21 +64,15 @@ def score(
     more scores again by itself. ``constraints``: only networks that satisfy them count in any question about the
     scores; contradictions raise ConstraintError (docs/guides/constraints.md).
 
-    ``executor``: who counts where families are listed, if not this process alone: processes or a cluster, as for
-    ``bootstrap`` (docs/guides/clusters.md). The scores are the same.
+    ``executor``: who counts where families are listed, if not this process alone: processes or a cluster
+    (docs/guides/clusters.md). The scores are the same.
     """
-    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress, executor=executor)
 
     def find() -> Scores | None:
         scored_by = as_kind(kind)
         read = as_table(table, scored_by.numbers, reading)
-        said: dict[str, Any] = dict(max_parents=max_parents, keep=keep, constraints=constraints)
-        if executor is None:
-            return score_within(read, scored_by, run, **said)
-        from topdag.scoring.elsewhere import CountedElsewhere
-
-        with CountedElsewhere(read, run, executor) as elsewhere:
-            return score_within(read, scored_by, run, **said, elsewhere=elsewhere)
+        return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
     assert scores is not None  # without a time limit only what is raised stops it
@@ -95,13 +90,11 @@ def score_within(
     relaxed: bool = False,
     listed: bool = False,
     form: Choice | None = None,
-    elsewhere: CountedElsewhere | None = None,
     drawn: Drawn | None = None,
 ) -> Scores | None:
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted; ``form``: how the table is
-    scored, where that was decided already; ``elsewhere``: who counts, if not this process; ``drawn``: who may have
-    scored this table together with others."""
+    scored, where that was decided already; ``drawn``: who may have scored this table together with others."""
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
     kind = kind_for(table, kind)
@@ -126,10 +119,10 @@ def score_within(
         kind.unconstrained,
         max_parents,
         losses=losses_of(table, columns, kind),
-        elsewhere=elsewhere,
         drawn=drawn,
     )
-    found = score_them(task, purpose, known, run)
+    with _who_counts(table, run) as elsewhere:
+        found = score_them(replace(task, elsewhere=elsewhere), purpose, known, run)
     if found is None:
         return None
     return Scores(
@@ -149,6 +142,15 @@ def score_within(
         compiled=known,
         left_out=found.left_out,
     )
+
+
+def _who_counts(table: Table, run: Run) -> AbstractContextManager[CountedElsewhere | None]:
+    """None: this process."""
+    if run.executor is None:
+        return nullcontext()
+    from topdag.scoring.elsewhere import CountedElsewhere
+
+    return CountedElsewhere(table, run)
 
 
 def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from copy import copy
+from contextlib import ExitStack
 
 import numpy as np
 
@@ -19,19 +18,21 @@ from topdag import _core
 from topdag._util.arrays import Floats, Marks
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import TimeIsUp
-from topdag.search.costs import Families
+from topdag._util.workers import Crew, crew, threads_of
 from topdag.search.engines import Outcome
-from topdag.search.linear_program import Program, Rows
+from topdag.search.linear_program import Rows
 from topdag.search.open_nodes import Node, OpenParts
-from topdag.search.part_relaxation import SLACK_SOLVES, Half, PartRelaxation
-from topdag.search.relaxation import SECONDS_A_TICK, Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.search.part_relaxation import SLACK_SOLVES, Half, HalfTask, Opened, PartRelaxation, Whole, open_half
+from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore
 
 NEARLY_WHOLE = 0.999
 PART_BYTES = 20_000  # an open part besides its marks, and cuts that others share
-FIRST_COLUMNS = 1_000  # which the program begins with
 AT_ONCE = 8  # parts that are split together
 PARTS_BEFORE_CLIMBING = 16
+SECONDS_BEFORE_OTHERS = 2.0
+"""Of relaxing parts side by side; a search that takes less does not pay for starting processes, or sending all that is
+needed."""
 
 
 def prove_best(
@@ -87,33 +88,32 @@ class PartSearch(PartRelaxation):
         resumed: OpenParts | None = None,
         rows: Rows | None = None,
     ) -> None:
-        self._may_improve = root.kept_families(known.cutoff) if resumed is None else resumed.kept
-        families = Families.of_store(store).only(self._may_improve)
-        super().__init__(families, run, known, root.family_bounds[self._may_improve], rows)
+        kept = root.kept_families(known.cutoff) if resumed is None else resumed.kept
+        self._whole = Whole.of(store, kept, root.family_bounds[kept], known)
+        super().__init__(self._whole, run, known, rows)
         self.root = root
         self.cuts, self.rounds = root.cuts, root.rounds
-        self._open: list[Node] = []  # a heap
-        if resumed is not None:
-            self._open, self.parts = list(resumed.parts), resumed.n_parts
-            heapq.heapify(self._open)
         self._is_resumed = resumed is not None
+        self._open: list[Node] = [] if resumed is None else list(resumed.parts)  # a heap
+        heapq.heapify(self._open)
+        self.parts = 0 if resumed is None else resumed.n_parts
         self._newest: list[Node] = []  # a stack, used when the heap is full
         self.dives = False
         self._most_open = most_held(run, self.families.size)
-        self._workers: list[PartRelaxation] = []
         self._climbs_at = PARTS_BEFORE_CLIMBING
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""
         if self.root.bound > self.known.cutoff or (np.diff(self.families.offsets) == 0).any():
             return True
-        self._begin()
+        self.begin(self.root)
+        self._first = self.program.standing()
         try:
-            with ThreadPoolExecutor(min(self.limits.threads, 2 * AT_ONCE)) as threads:
+            with Crews(self._whole, self.limits) as crews:
                 if not self._is_resumed:
                     self._open_first()
                 while self._open or self._newest:
-                    self._split(self._next_parts(), threads)
+                    self._split(self._next_parts(), crews)
                     if on_split is not None:
                         on_split(self.standing)
         except TimeIsUp:
@@ -121,17 +121,7 @@ class PartSearch(PartRelaxation):
         return True
 
     def standing(self) -> OpenParts:
-        return OpenParts(self._may_improve, (*self._open, *self._newest), self.parts)
-
-    def _begin(self) -> None:
-        self.program = self._first_program()
-
-    def _first_program(self) -> Program:
-        program = Program(self.families, 4.0 * self.known.cost + 1.0)
-        program.add_cuts(self.root.clusters, self.root.rows)
-        promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_COLUMNS]
-        program.admit(np.isin(np.arange(self.families.size), promising))
-        return program
+        return OpenParts(self._whole.kept, (*self._open, *self._newest), self.parts)
 
     def _open_first(self) -> None:
         whole = self.opened(Half(np.ones(self.families.size, dtype=np.bool_), self.root.bound), 1)
@@ -157,61 +147,47 @@ class PartSearch(PartRelaxation):
             else:
                 self._newest.append(part)
 
-    def _split(self, parts: Sequence[Node], threads: ThreadPoolExecutor) -> None:
+    def _split(self, parts: Sequence[Node], crews: Crews) -> None:
         halves = [half for part in parts if part.bound <= self.known.cutoff for half in self._halves_of(part)]
         if self.rows is None:
-            opened = self._opened_side_by_side(halves, threads)
+            opened = self._opened_side_by_side(halves, crews)
             self._climb()
         else:  # what is known of networks that satisfy rows is learned from one part after another
             opened = [self.opened(half, self.parts + 1) for half in halves]
         self._keep([part for part in opened if part is not None])
 
     def _halves_of(self, part: Node) -> Iterator[Half]:
-        allowed = part.marks(self.families.size)
+        allowed, standing = part.marks(self.families.size), part.standing or self._first
         if part.question is not None:
             for answer in (True, False):
                 decisions = (*part.decisions, (*part.question, answer))
                 rows = self.rows_under(decisions)
                 if rows is not None:
-                    yield Half(allowed & rows.admitted(self.families), part.bound, decisions, part.standing)
+                    yield Half(allowed & rows.admitted(self.families), part.bound, decisions, standing)
             return
         assert part.edge is not None
         for half in self.halves(allowed, part.edge):
-            yield Half(half, part.bound, part.decisions, part.standing)
+            yield Half(half, part.bound, part.decisions, standing)
 
-    def _opened_side_by_side(self, halves: Sequence[Half], threads: ThreadPoolExecutor) -> list[Node | None]:
-        """Each with a linear program of its own, the same one whoever works on it, and with what is known now."""
-        workers = [self._worker(place) for place in range(len(halves))]
-        tasks = list(zip(workers, halves, range(self.parts + 1, self.parts + 1 + len(halves)), strict=True))
-        try:
-            if self.limits.threads == 1:
-                return [worker.opened(half, number) for worker, half, number in tasks]
-            futures = [threads.submit(worker.opened, half, number) for worker, half, number in tasks]
-            while wait(futures, SECONDS_A_TICK).not_done:
-                self.known.tick(self.parts, 0)
-            return [future.result() for future in futures]
-        finally:
-            self._learn_from(workers)
+    def _opened_side_by_side(self, halves: Sequence[Half], crews: Crews) -> list[Node | None]:
+        """All with what is known now; what they find counts afterwards."""
+        before, incumbent = self.parts, self.known.incumbent
+        tasks = [HalfTask(half, before + 1 + place, incumbent) for place, half in enumerate(halves)]
+        found = dict(crews.now.work_on(open_half, tasks, lambda done, _: self.known.tick(before + done, 0)))
+        opened = [found.get(place) for place in range(len(tasks))]
+        for own in opened:
+            if own is not None:
+                self._learn_from(own)
+        if None in opened:
+            raise TimeIsUp
+        return [own.node for own in opened if own is not None]
 
-    def _worker(self, place: int) -> PartRelaxation:
-        if place == len(self._workers):
-            worker = PartRelaxation(self.families, self.limits, self.known, self.root_bounds, None, self.edges)
-            worker.program = self._first_program()
-            worker.program.admit(self.program.is_in)
-            worker.tells = self.limits.threads == 1
-            self._workers.append(worker)
-        worker = self._workers[place]
-        worker.known = copy(self.known)
-        worker.parts, worker.cuts, worker.rounds = self.parts, 0, 0
-        return worker
-
-    def _learn_from(self, workers: Sequence[PartRelaxation]) -> None:
-        for worker in workers:
-            self.cuts += worker.cuts
-            self.rounds += worker.rounds
-            if worker.known.incumbent is not None:
-                self.known.offer(worker.known.incumbent.cost, list(worker.known.incumbent.masks))
-        self.parts += len(workers)
+    def _learn_from(self, opened: Opened) -> None:
+        self.parts += 1
+        self.cuts += opened.cuts
+        self.rounds += opened.rounds
+        if opened.incumbent is not None:
+            self.known.offer(opened.incumbent.cost, list(opened.incumbent.masks))
 
     def _climb(self) -> None:
         """Once more whenever there are twice as many parts: what it costs stays small beside them, and a
@@ -253,6 +229,23 @@ class PartSearch(PartRelaxation):
             heaviest[offsets[v] + np.argmax(heights[offsets[v] : offsets[v + 1]])] = True
         kept: Marks = allowed & (heaviest | ~is_fixed[owners])
         return kept
+
+
+class Crews(ExitStack):
+    """Who relaxes halves: the threads of this process, and when that has taken a while whoever the run names."""
+
+    def __init__(self, whole: Whole, run: Run) -> None:
+        super().__init__()
+        self._whole, self._run, self._begin = whole, run, run.seconds
+        self._here: Crew = self.enter_context(threads_of(whole, run, min(run.threads, 2 * AT_ONCE)))
+        self._others: Crew | None = None
+
+    @property
+    def now(self) -> Crew:
+        executor, is_long = self._run.executor, self._run.seconds - self._begin >= SECONDS_BEFORE_OTHERS
+        if self._others is None and executor is not None and is_long:
+            self._others = self.enter_context(crew(self._whole, self._run, executor))
+        return self._others or self._here
 
 
 def memory_for_parts(run: Run) -> int:

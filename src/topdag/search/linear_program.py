@@ -108,12 +108,13 @@ class Solution:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a program stood, to go on from: its cuts and its basis."""
+    """Where a program stood, to go on from: its cuts, the families that it had and its basis."""
 
     cuts: _core.CutList
     rows: tuple[Row | None, ...]  # the last three by cut, as in the program
     scopes: tuple[frozenset[Decision], ...]
     slack_rounds: Integers
+    columns: Integers  # families
     basic: Integers  # families, then stopgaps
     is_basic: Marks  # by row: its slack
 
@@ -272,33 +273,35 @@ class Program:
         is_basic = np.array([status == basic for status in basis.col_status], dtype=np.bool_)
         places = np.concatenate([self.families.size + np.arange(self.families.n), self._columns])
         return Standing(
-            self.cuts.listed(np.ones(len(self.cuts), dtype=np.uint8)),
+            self.cuts.listed(),
             tuple(self.rows),
             tuple(self._scopes),
             self._slack_rounds.astype(np.int8),
+            np.flatnonzero(self.is_in & self._open).astype(np.int32),
             places[is_basic].astype(np.int32),
             np.array([status == basic for status in basis.row_status], dtype=np.bool_),
         )
 
-    def return_to(self, standing: Standing) -> None:
-        """Goes on where this or another program of the same families stood; what is decided is to be said again."""
-        n, size = self.families.n, self.families.size
-        rows = np.arange(n, n + len(self.cuts), dtype=np.int32)
-        self._solver.deleteRows(len(rows), rows)
-        self.cuts.keep(np.zeros(len(self.cuts), dtype=np.uint8))
-        self.admit(np.isin(np.arange(size), standing.basic))
-        self._slack_rounds, self._holds, self._scopes, self.rows = np.zeros(0, dtype=np.int64), self._holds[:0], [], []
-        self.cuts.replace(standing.cuts)
-        self._add_rows()
-        self.rows, self._scopes = list(standing.rows), list(standing.scopes)
-        self._slack_rounds = standing.slack_rounds.astype(np.int64)
-        basis, status = self._basis_of(), self._status
-        columns = [status.kLower] * (n + len(self._columns))
-        for column in self._column_of[standing.basic].tolist():
-            columns[column] = status.kBasic
-        basis.col_status = columns
-        basis.row_status = [status.kBasic if own else status.kLower for own in standing.is_basic.tolist()]
-        self._solver.setBasis(basis)
+    @classmethod
+    def at(cls, standing: Standing, allowed: Marks, families: Families, stopgap_cost: float) -> Program:
+        """One that goes on from there, with those of its families that are ``allowed``; what is decided is to be said
+        again."""
+        program, n = cls(families, stopgap_cost), families.n
+        wanted = np.isin(np.arange(families.size), standing.columns) & allowed
+        program.admit(wanted | np.isin(np.arange(families.size), standing.basic))
+        program.cuts.replace(standing.cuts)
+        program._add_rows()
+        program.rows, program._scopes = list(standing.rows), list(standing.scopes)
+        program._slack_rounds = standing.slack_rounds.astype(np.int64)
+        if standing.is_basic.size:
+            basis, status = program._basis_of(), program._status
+            columns = [status.kLower] * (n + len(program._columns))
+            for column in program._column_of[standing.basic].tolist():
+                columns[column] = status.kBasic
+            basis.col_status = columns
+            basis.row_status = [status.kBasic if own else status.kLower for own in standing.is_basic.tolist()]
+            program._solver.setBasis(basis)
+        return program
 
     def allow(self, allowed: Marks) -> None:
         """Only these families may have weight."""

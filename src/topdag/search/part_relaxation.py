@@ -1,7 +1,8 @@
-"""Relaxing parts of a search, one after another, with one linear program.
+"""Relaxing parts of a search.
 
 A part is a set of allowed families. Its relaxation is cut until that no longer pays; families that no better network of
-the part can have go. What is left says by which edge the part is split best.
+the part can have go. What is left says by which edge the part is split best. What becomes of a half depends on nothing
+but the half and the best network known, so that anybody can relax it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from topdag.search.costs import Families
 from topdag.search.edges import Edges
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Program, Rows, Solution, Standing
 from topdag.search.open_nodes import Node
-from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, Known
+from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, Incumbent, Known, Relaxation
+from topdag.search.stores import ListStore
 
+FIRST_COLUMNS = 1_000  # which the program begins with
 LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
 FIRST_PATIENCE = 20  # the first when so many rounds do
 EDGES_TRIED, ITERATIONS_TRIED = 8, 50  # before a part is split
@@ -58,30 +61,88 @@ class Half:
     standing: Standing | None = None
 
 
+@dataclass(frozen=True)
+class HalfTask:
+    """A half to be relaxed anywhere, with the best network known when that was decided."""
+
+    half: Half
+    number: int
+    incumbent: Incumbent | None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What became of it, and the best network known then."""
+
+    node: Node | None
+    incumbent: Incumbent | None
+    rounds: int
+    cuts: int
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What all parts share, made ready once: the families that may be in a better network than is known, what networks
+    with each cost at least by the root, and what is known of the whole, of which a part uses what never changes."""
+
+    store: ListStore
+    kept: Marks
+    root_bounds: Floats
+    known: Known
+    families: Families
+    edges: Edges
+
+    @classmethod
+    def of(cls, store: ListStore, kept: Marks, root_bounds: Floats, known: Known) -> Whole:
+        families = Families.of_store(store).only(kept)
+        return cls(store, kept, root_bounds, known, families, Edges(families))
+
+    def __reduce__(self) -> Any:
+        return _whole_again, (self.store, self.kept, self.root_bounds)
+
+
+def _whole_again(store: ListStore, kept: Marks, root_bounds: Floats) -> Whole:
+    """In another process."""
+    return Whole.of(store, kept, root_bounds, Known(store, Run()))
+
+
+def open_half(whole: Whole, task: HalfTask, run: Run) -> Opened | None:
+    """In whatever thread or process; None when the time is up."""
+    part = PartRelaxation(whole, run, whole.known.within(run, task.incumbent))
+    try:
+        node = part.opened(task.half, task.number)
+    except TimeIsUp:
+        return None
+    return Opened(node, part.known.incumbent, part.rounds, part.cuts)
+
+
 class PartRelaxation:
-    """Families that may be in a better network than is known, and a linear program over them."""
+    """One part after another, and a linear program over its families."""
 
     program: Program
 
-    def __init__(
-        self,
-        families: Families,
-        run: Run,
-        known: Known,
-        root_bounds: Floats,
-        rows: Rows | None,
-        edges: Edges | None = None,
-    ) -> None:
-        self.families, self.limits, self.known, self.root_bounds, self.rows = families, run, known, root_bounds, rows
-        self.edges = Edges(families) if edges is None else edges
+    def __init__(self, whole: Whole, run: Run, known: Known, rows: Rows | None = None) -> None:
+        self.families, self.root_bounds, self.edges = whole.families, whole.root_bounds, whole.edges
+        self.limits, self.known, self.rows = run, known, rows
         self.parts, self.cuts, self.rounds = 0, 0, 0
-        self.tells = True  # who watches
-        self._no_cuts = families.cuts()
+        self._no_cuts = self.families.cuts()
+
+    def begin(self, root: Relaxation) -> None:
+        """With the cuts of the root."""
+        self.program = Program(self.families, self._stopgap_cost)
+        self.program.add_cuts(root.clusters, root.rows)
+        promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_COLUMNS]
+        self.program.admit(np.isin(np.arange(self.families.size), promising))
+
+    @property
+    def _stopgap_cost(self) -> float:
+        return 4.0 * self.known.cost + 1.0
 
     def opened(self, half: Half, number: int) -> Node | None:
         """The part with what splits it; None when it holds no better network than is known now."""
         if half.standing is not None:
-            self.program.return_to(half.standing)
+            self.program = Program.at(half.standing, half.allowed, self.families, self._stopgap_cost)
+        self.parts = number - 1
         relaxed = self.relaxed(half.allowed, half.bound, half.decisions)
         if relaxed is None:
             return None
@@ -105,8 +166,7 @@ class PartRelaxation:
         patience = FIRST_PATIENCE if self.parts == 1 else 1
         bounds = [bound]
         while True:
-            if self.tells:
-                self.known.tick(self.parts, 0)
+            self.known.tick(self.parts, 0)
             allowed = allowed & (self.root_bounds <= self.known.cutoff)
             if not self.families.core.propagate(allowed.view(np.uint8)):
                 return None

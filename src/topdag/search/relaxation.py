@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,6 +79,12 @@ class Known:
         self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
         self._next_tick = 0.0
         self._n_climbed = 0
+
+    def within(self, run: Run, incumbent: Incumbent | None) -> Known:
+        """The same with this network, for a part of the work, which has a run of its own."""
+        own = copy(self)
+        own.incumbent, own._run, own._next_tick = incumbent, run, 0.0
+        return own
 
     @property
     def cost(self) -> float:

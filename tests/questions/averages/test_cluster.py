@@ -7,13 +7,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from strategies import sampled_table
 
 import topdag as td
 from topdag.scoring import elsewhere
+from topdag.search import branch_and_cut
 from topdag.types import Progress
 
 dask = pytest.importorskip("dask")
@@ -75,6 +78,26 @@ def test_scores_with_a_worker_killed_midway(client: Any, monkeypatch: pytest.Mon
     there = td.score(table, "bic", executor=client, on_progress=killer(client)).store.listed
     assert there.lists.masks.tobytes() == here.lists.masks.tobytes()
     assert there.rounded.tobytes() == here.rounded.tobytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_best_network_by_parts(client: Any, monkeypatch: pytest.MonkeyPatch, is_killed: bool) -> None:
+    monkeypatch.setattr(branch_and_cut, "SECONDS_BEFORE_OTHERS", 0.0)
+    scores = td.score(sampled_table(16, 60, 2), "aic", keep="best")
+    here = td.best_network(scores, engine="branch and cut")
+    kill, n_at_work = killer(client), 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal n_at_work
+        n_at_work = max(n_at_work, sum(map(len, client.processing().values())))
+        if is_killed and n_at_work:
+            kill(replace(progress, fraction=1.0))
+
+    there = td.best_network(scores, engine="branch and cut", executor=client, on_progress=watch)
+    assert n_at_work and here.stats.work["parts"] > 8
+    assert (there.network, there.score, there.proof) == (here.network, here.score, here.proof)
+    assert there.stats.work == here.stats.work
 
 
 def test_no_scheduler_there() -> None:

@@ -9,7 +9,7 @@ from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import threshold
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import known_from
-from topdag.cli.options import add_asked, add_executor, executor_from, kind_from, prior_from, running, table_from
+from topdag.cli.options import add_asked, kind_from, prior_from, running, table_from
 from topdag.cli.output import about_table, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
@@ -29,7 +29,6 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--threshold", type=threshold, default=0.1, metavar="P", help="print those more frequent; default 0.1"
     )
-    add_executor(parser)
     add_asked(parser, in_time="print the draws done after S seconds", file="a table", keep=False)
     group = parser.add_argument_group("output")
     add_output(group, ".json (all frequencies)")
@@ -39,7 +38,6 @@ def add_options(parser: ArgumentParser) -> None:
 
 def print_frequencies(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, (".json",), (args.file,))
-    executor = executor_from(args)
     code = Exit.FINE
     try:
         with running(args) as run:
@@ -48,7 +46,7 @@ def print_frequencies(args: Namespace) -> Exit:
             said: About = {"max_parents": args.max_parents, "constraints": known_from(args)}
             request = Request.about(table, kind, said, prior_from(args))
             mention_advice(request, "best", run, quiet=args.quiet)
-            found = bootstrap_of(request, args.k, args.seed, run, executor=executor)
+            found = bootstrap_of(request, args.k, args.seed, run)
     except OutOfTime as stopped:
         mention(str(stopped))  # it begins with the command
         return Exit.STOPPED

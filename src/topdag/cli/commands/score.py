@@ -12,7 +12,6 @@ from topdag._util.atomic_write import SCORES, is_score_file
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
-    add_executor,
     add_limits,
     add_max_parents,
     add_reading,
@@ -58,7 +57,6 @@ def add_options(parser: ArgumentParser) -> None:
         "best for the others",
     )
     add_max_parents(parser)
-    add_executor(parser)
     add_constraints(parser)
     add_score(parser)
     add_reading(parser)
