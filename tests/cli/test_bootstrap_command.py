@@ -54,5 +54,15 @@ def test_a_time_limit_prints_what_is_done_or_says_that_nothing_is(topdag: Topdag
     ],
 )
 def test_wrong_use(topdag: Topdag, asia: Path, words: tuple[str, ...], said: str, code: int) -> None:
-    ran = topdag("bootstrap", asia, *words)
-    assert ran.code == code and said in ran.err
+    for command in ("bootstrap", "best") if words[0] in ("--processes", "--cluster") else ("bootstrap",):
+        ran = topdag(command, asia, *words)
+        assert ran.code == code and said in ran.err
+
+
+def test_processes_are_an_option_of_questions_that_can_be_cut(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    alone = topdag("best", asia, "--quiet")
+    assert topdag("best", asia, "--quiet", "--processes", 2).out == alone.out
+    assert topdag("list", asia, "-k", 3, "--processes", 2).code == 0
+    page = tmp_path / "page.html"
+    assert topdag("report", asia, "-o", page, "--processes", 1).code == 0 and page.exists()
+    assert "--processes" in topdag("edges", asia, "--processes", 2).err

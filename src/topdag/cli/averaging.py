@@ -50,7 +50,7 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
         parser.add_argument(
             "--threshold", type=threshold, default=0.01, metavar="P", help="print those more probable; default 0.01"
         )
-    add_asked(parser, in_time="give up after S seconds")
+    add_asked(parser, in_time="give up after S seconds", in_tasks=False)
     group = parser.add_argument_group("output")
     if pairs:
         add_output(group, ".json or .npz (all probabilities)")

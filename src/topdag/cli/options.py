@@ -170,9 +170,15 @@ def add_max_parents(parser: ArgumentParser) -> None:
 
 
 def add_asked(
-    parser: ArgumentParser, *, in_time: str, file: str = "a table or a file of scores", keep: bool = True
+    parser: ArgumentParser,
+    *,
+    in_time: str,
+    file: str = "a table or a file of scores",
+    keep: bool = True,
+    in_tasks: bool = True,
 ) -> None:
-    """FILE, what a question can say about it, and limits; ``in_time``: what happens when S seconds are over."""
+    """FILE, what a question can say about it, and limits; ``in_time``: what happens when S seconds are over;
+    ``in_tasks``: whether others may do a part of the work."""
     parser.add_argument("file", metavar="FILE", help=file)
     add_max_parents(parser)
     add_prior(parser)
@@ -182,10 +188,11 @@ def add_asked(
     add_constraints(parser)
     add_score(parser)
     add_reading(parser)
-    add_limits(parser, in_time=in_time)
+    add_limits(parser, in_time=in_time, in_tasks=in_tasks)
 
 
-def add_limits(parser: ArgumentParser, *, in_time: str | None = None) -> None:
+def add_limits(parser: ArgumentParser, *, in_time: str | None = None, in_tasks: bool = True) -> None:
+    parser.set_defaults(processes=None, cluster=None)
     group = parser.add_argument_group("limits")
     if in_time is not None:
         group.add_argument("--time-limit", type=seconds, metavar="S", help=in_time)
@@ -196,6 +203,8 @@ def add_limits(parser: ArgumentParser, *, in_time: str | None = None) -> None:
         help="refuse what needs more than this, such as 8GB; default: what is free",
     )
     group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
+    if not in_tasks:
+        return
     group.add_argument(
         "--processes",
         type=whole(1, MOST_THREADS),

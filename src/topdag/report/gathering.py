@@ -137,6 +137,7 @@ class _Gathering:
             memory_limit=self.memory_limit,
             threads=self.run.threads,
             on_progress=self.run.on_progress,
+            executor=self.run.executor,
         )
         try:
             return question(own)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,13 @@ def test_a_frame_with_options_is_asked_as_its_scores_are(name: str) -> None:
     assert said(ask(FRAME, *given, "bic", **READING, **SCORING)) == said(ask(SCORES, *given))
 
 
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_who_works_changes_nothing(name: str) -> None:
+    ask, given, said = QUESTIONS[name]
+    with ThreadPoolExecutor(2) as executor:
+        assert said(ask(SCORES, *given, executor=executor)) == said(ask(SCORES, *given))
+
+
 @pytest.mark.parametrize("kind", ["bic", "BIC", "bic-d", td.BIC()])
 def test_scores_by_name_or_object(tmp_path: Path, kind: Any) -> None:
     FRAME.to_csv(tmp_path / "frame.csv", index=False)
@@ -88,7 +96,10 @@ def test_every_question_takes_the_same_arguments(name: str) -> None:
     assert set(Said.__annotations__) <= set(names)
 
 
-@pytest.mark.parametrize("wrong", [{"threads": 0}, {"memory_limit": "8XB"}, {"on_progress": 3}, {"time_limit": "1"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"threads": 0}, {"memory_limit": "8XB"}, {"on_progress": 3}, {"time_limit": "1"}, {"executor": "two"}],
+)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_limits_that_are_none_are_refused_alike(name: str, wrong: dict[str, Any]) -> None:
     ask, given, _ = QUESTIONS[name]

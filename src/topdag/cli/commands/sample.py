@@ -29,7 +29,7 @@ SAMPLES_SHOWN = 20
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("-k", type=whole(0, MOST_IN_A_LIST), default=1000, metavar="N", help="how many; default 1000")
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="default 0")
-    add_asked(parser, in_time="give up after S seconds, all included")
+    add_asked(parser, in_time="give up after S seconds, all included", in_tasks=False)
     group = parser.add_argument_group("output")
     add_output(group, f"{' or '.join(SAMPLE_SUFFIXES)} (the networks)")
     group.add_argument(
