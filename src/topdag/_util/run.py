@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import threading
 import weakref
@@ -236,7 +237,7 @@ def is_whole(value: object, least: int, most: int) -> bool:
 
 def require_executor(executor: object) -> None:
     """Raises ScoreError where nobody could work."""
-    is_name = executor == PROCESSES or (isinstance(executor, str) and "://" in executor)
+    is_name = isinstance(executor, str) and (executor == PROCESSES or is_scheduler(executor))
     is_client = hasattr(executor, "scatter") and hasattr(executor, "get_executor")
     if executor is None or is_name or is_client or is_whole(executor, 1, MOST_THREADS):
         return
@@ -247,6 +248,11 @@ def require_executor(executor: object) -> None:
             'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
             f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
         )
+
+
+def is_scheduler(address: str) -> bool:
+    """Whether a Dask scheduler may be there."""
+    return re.fullmatch(r"(tcp|tls|ucx|ws|wss|inproc)://[^/:\s][^\s]*", address) is not None
 
 
 def usable_cores() -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -28,13 +28,18 @@ from uuid import uuid4
 
 from topdag._util.options import option
 from topdag._util.run import MOST_THREADS, PROCESSES, Limits, Run, is_whole, usable_cores
-from topdag.errors import LostWorker
+from topdag.errors import LostWorker, ScoreError
 
 Work = Callable[[Any, Any, Run], Any]
-"""From what all tasks need, a task and its run to a result. Other processes find it by its name."""
-Watch = Callable[[int, int], object]
-"""Is told how many tasks are done, of how many; who asked watches the run with it."""
+"""From what all tasks need, a task and its run to a result, or to as much of it as is whole, or None, where that run is
+over first. Other processes find it by its name."""
+Watch = Callable[[int], object]
+"""Is told how many tasks are done; who asked watches the run with it."""
 SECONDS_A_LOOK = 0.1
+SECONDS_TO_END = 1.0
+"""For tasks under way to give what they have, when the run is over."""
+SECONDS_TO_ANSWER = 10.0
+"""For a scheduler, and for its first worker."""
 TASKS_EACH = 4
 MANY_TASKS = 1_000
 """That may wait where nobody knows how many workers there are."""
@@ -53,31 +58,28 @@ class Crew:
     n_workers = 1
     """As far as is known."""
 
-    def work_on(self, work: Work, tasks: Sequence[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
+    def work_on(self, work: Work, tasks: Iterable[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
         """The place of each task and its result, as they end; fewer when the run is over first."""
         run, next_look = self._run, 0.0
         for place, task in enumerate(tasks):
             if run.seconds >= next_look:  # short tasks say nothing
                 next_look = run.seconds + SECONDS_A_LOOK
-                watch(place, len(tasks))
+                watch(place)
             if run.is_over:
                 return
 
             def tell(_: object, place: int = place) -> None:
-                watch(place, len(tasks))
+                watch(place)
                 if run.stopped_by is not None:
                     raise _Over
 
             own = Run(time_limit=run.seconds_left, memory_limit=run.memory_limit, threads=run.threads, on_progress=tell)
             try:
-                result = work(self._shared, task, own)
+                yield place, work(self._shared, task, own)
             except (KeyboardInterrupt, _Over) as error:
                 if isinstance(error, KeyboardInterrupt) and run.stopped_by is None:
                     raise
                 return
-            if run.is_over:
-                return
-            yield place, result
 
 
 class _Afar(Crew):
@@ -88,33 +90,38 @@ class _Afar(Crew):
         self._executor, self._engine = executor, engine
         self.n_workers, self.in_flight = usable_cores(), MANY_TASKS
         self._threads, self._memory = 1, run.memory_limit
+        self._stop: Callable[[], object] = lambda: None
 
-    def has(self, n_workers: int) -> Crew:
+    def has(self, n_workers: int) -> _Afar:
         """So many work, and no more tasks wait than keep them busy: what waits must be taken back in the end."""
         self.n_workers, self.in_flight = n_workers, TASKS_EACH * n_workers
         return self
 
-    def on_this_machine(self, n_workers: int) -> Crew:
-        """As ``has``; they share its threads and what the run may take of its memory."""
+    def on_this_machine(self, n_workers: int, stop: Callable[[], object]) -> _Afar:
+        """As ``has``; they share its threads and what the run may take of its memory, and hear ``stop``."""
+        self._stop = stop
         self._threads = max(1, self._run.threads // n_workers)
         self._memory = None if self._memory is None else self._memory // n_workers
         return self.has(n_workers)
 
-    def work_on(self, work: Work, tasks: Sequence[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
-        run = self._run
+    def work_on(self, work: Work, tasks: Iterable[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
+        run, done, given = self._run, 0, enumerate(tasks)
         waiting: dict[Future[Any], int] = {}
-        done, given = 0, enumerate(tasks)
         try:
-            while done < len(tasks):
+            while not run.is_over:
                 for place, task in islice(given, self.in_flight - len(waiting)):
                     limits = Limits(time_limit=run.seconds_left, memory_limit=self._memory, threads=self._threads)
                     waiting[self._given(work, task, limits)] = place
-                watch(done, len(tasks))
-                if run.is_over:
+                if not waiting:
                     return
+                watch(done)
                 for future in wait(waiting, timeout=SECONDS_A_LOOK, return_when=FIRST_COMPLETED).done:
                     done += 1
                     yield waiting.pop(future), self._result(future)
+            self._stop()
+            for future in wait([own for own in waiting if not own.cancel()], timeout=SECONDS_TO_END).done:
+                with contextlib.suppress(_Over, LostWorker):
+                    yield waiting[future], self._result(future)
         finally:
             for future in waiting:
                 future.cancel()
@@ -124,6 +131,8 @@ class _Afar(Crew):
             return self._executor.submit(_do, work, self._shared, task, limits)
         except BrokenExecutor as error:
             raise self._lost(error) from error
+        except RuntimeError as error:  # it was shut down
+            raise _no_answer(self._engine, error) from error
 
     def _result(self, future: Future[Any]) -> Any:
         try:
@@ -139,8 +148,15 @@ class _Afar(Crew):
         return LostWorker(
             f"A worker of {self._engine} was lost with a task, and the task was not tried again "
             f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out "
-            f"of memory ends so; {option('memory_limit')} has topdag refuse such work before."
+            f"of memory ends so; {option('memory_limit')} has topdag refuse such work before. So does each process of "
+            "a program that is a file without 'if __name__ == \"__main__\":' around what it does."
         )
+
+
+def _no_answer(engine: str, error: BaseException) -> LostWorker:
+    return LostWorker(
+        f"{engine} takes no work ({str(error).strip() or type(error).__name__}). Is it open, and has it workers?"
+    )
 
 
 class _Threads(_Afar):
@@ -152,7 +168,10 @@ class _Threads(_Afar):
                 raise _Over
 
         limits["on_progress"] = stop_when_over
-        return self._executor.submit(work, self._shared, task, Run(**limits))
+        try:
+            return self._executor.submit(work, self._shared, task, Run(**limits))
+        except RuntimeError as error:
+            raise _no_answer(self._engine, error) from error
 
 
 def _do(work: Work, shared: Any, task: Any, limits: Limits) -> Any:
@@ -169,7 +188,13 @@ class _Parcel:
     """Goes with every task, packed; a process opens it once."""
 
     def __init__(self, content: Any) -> None:
-        self._bytes, self._name = pickle.dumps(content), uuid4().hex
+        try:
+            self._bytes, self._name = pickle.dumps(content), uuid4().hex
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ScoreError(
+                f"executor: a part of what is asked cannot be sent to other processes ({error}). A function must stand "
+                "in a module under its own name; one inside another function, or without a name, cannot be sent."
+            ) from error
 
     def opened(self) -> Any:
         with _opening:  # a worker may have several threads
@@ -195,9 +220,9 @@ def _held() -> Any:
     return _own[0]
 
 
-def _begin_worker(shared: Any, stop: Any) -> None:
+def _begin_worker(shared: _Parcel, stop: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is heard where the question was asked
-    _own[:] = shared, stop
+    _own[:] = shared.opened(), stop
 
 
 def _stops_when_told(_: object) -> None:
@@ -214,12 +239,14 @@ def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
     Dask client, a Dask cluster; or any ``concurrent.futures.Executor``."""
     if executor is None:
         yield Crew(shared, run)
-    elif executor == PROCESSES or is_whole(executor, 1, MOST_THREADS):
+    elif is_whole(executor, 1, MOST_THREADS) or executor == PROCESSES:
         with _own_processes(shared, run, usable_cores() if executor == PROCESSES else int(executor)) as own:
             yield own
+    elif isinstance(executor, ThreadPoolExecutor):
+        yield _Threads(shared, run, executor, type(executor).__name__)
     elif isinstance(executor, Executor):
         yield _Afar(_Parcel(shared), run, executor, type(executor).__name__)
-    elif isinstance(executor, str) and "://" in executor:
+    elif isinstance(executor, str):
         with _client_of(executor) as client:
             yield _by_dask(shared, run, client)
     else:
@@ -243,9 +270,9 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
 
     context = get_context("spawn")  # a fork would copy locks that threads of this process hold
     stop = context.Event()
-    pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(shared, stop))
+    pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(_Parcel(shared), stop))
     try:
-        yield _Afar(_Held(), run, pool, "the process pool").on_this_machine(n)
+        yield _Afar(_Held(), run, pool, "the process pool").on_this_machine(n, stop.set)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
@@ -253,15 +280,20 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
 
 def _by_dask(shared: Any, run: Run, client: Any) -> Crew:
     """The scheduler gives a task to another worker where one is lost; every worker holds what all tasks need."""
-    held = client.scatter(shared, broadcast=True, hash=False)
-    n_workers = max(1, sum(client.nthreads().values()))
+    left = run.seconds_left
+    seconds = SECONDS_TO_ANSWER if left is None else min(left, SECONDS_TO_ANSWER)
+    try:
+        held = client.scatter(shared, broadcast=True, hash=False, timeout=seconds)
+        n_workers = max(1, sum(client.nthreads().values()))
+    except Exception as error:  # what comes depends on what is closed or missing
+        raise _no_answer("Dask", error) from error
     return _Afar(held, run, client.get_executor(pure=False), "Dask").has(n_workers)
 
 
 def _client_of(address: str) -> Any:
     try:
-        return import_module("distributed").Client(address, set_as_default=False)
+        return import_module("distributed").Client(address, set_as_default=False, timeout=SECONDS_TO_ANSWER)
     except ImportError as error:
         raise ImportError("A Dask cluster needs the package distributed: pip install 'topdag[cluster]'.") from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise LostWorker(f"No Dask scheduler answered at {address}. Is it running, and is this its address?") from error

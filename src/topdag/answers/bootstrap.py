@@ -83,7 +83,9 @@ class BootstrapFrequencies(EdgeMatrix):
 
     @cached_property
     def matrix(self) -> Floats:  # type: ignore[override]
-        return np.asarray(np.minimum(np.mean([draw.edges for draw in self.draws], axis=0), 1.0))
+        found: Floats = np.minimum(np.mean([draw.edges for draw in self.draws], axis=0), 1.0)
+        found.flags.writeable = False
+        return found
 
     @cached_property
     def adjacency(self) -> Floats:

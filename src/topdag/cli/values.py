@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from topdag._util.run import parse_bytes
+from topdag._util.run import is_scheduler, parse_bytes
 from topdag.data.discretize import OTHERS, RULES_IN_SHELL, Rule, named_rule
 from topdag.errors import ScoreError, TableError
 from topdag.knowledge.priors import FairPrior, OrderModular, Prior
@@ -37,7 +37,7 @@ def rule(text: str) -> tuple[str, Rule | None]:
 
 
 def address(text: str) -> str:
-    if "://" not in text:
+    if not is_scheduler(text):
         raise ArgumentTypeError(f"{text!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786")
     return text
 

@@ -8,21 +8,21 @@ on each other, so the answers are the same in whatever order and place they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack
 
 from topdag._util.brief import brief
 from topdag._util.messages import plural
-from topdag._util.options import option
 from topdag._util.run import Run
 from topdag._util.workers import Crew, crew
 from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
 from topdag.data.resample import resampled
 from topdag.errors import ScoreError
-from topdag.knowledge.priors import Prior
+from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.best import best_network, best_of
 from topdag.questions.request import (
     Request,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from topdag.search.costs import Cluster
 
 N_DRAWS = 200
+NO_DRAW = "no draw was done yet"
 Asking = Callable[..., Any]
 
 
@@ -89,8 +90,22 @@ def _check(request: Request, n: object, seed: object, question: object) -> None:
     checked_seed(seed)
     if not callable(question):
         raise ScoreError(f"question must be a function such as best_network, not {question!r}.")
+    _require_one_argument(question)
     if request.table is None:
         raise ScoreError("A bootstrap draws rows, and these scores come without their table. Give the table.")
+
+
+def _require_one_argument(question: Asking) -> None:
+    """Raises ScoreError where a question needs more than a table."""
+    needed = [
+        name
+        for name, own in list(signature(question).parameters.items())[1:]
+        if own.default is own.empty and own.kind not in (own.VAR_POSITIONAL, own.VAR_KEYWORD)
+    ]
+    if needed:
+        given = ", ".join(f"{name}=..." for name in needed)
+        name = getattr(question, "__name__", "it")
+        raise ScoreError(f"question: {name} needs {', '.join(needed)}: give functools.partial({name}, {given}).")
 
 
 @dataclass(frozen=True)
@@ -124,7 +139,7 @@ def _frequencies(request: Request, n: int, seed: int, run: Run, question: Asking
     # What ends first is not typical: the draws up to the first that is not there are.
     done = tuple(found[place] for place in range(next((i for i in range(n) if i not in found), n)))
     if not done:
-        raise run.cut_short("bootstrap", f"no draw was done yet. Allow more time, or give {option('max_parents')}")
+        raise run.cut_short("bootstrap", NO_DRAW)
     limit = limit_text(run.limit) if len(done) < n else None
     stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
     name = getattr(getattr(question, "func", question), "__name__", "a question")  # that of a partial stands inside
@@ -154,55 +169,64 @@ def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Ans
     except BaseException as error:
         if run.stopped_by is None:
             raise
-        raise run.cut_short("bootstrap", "no draw was done yet") from error
+        raise run.cut_short("bootstrap", NO_DRAW) from error
     known = trail.standing
     # Where order search was in vain, it is so for draws too, as a rule.
     by_cuts = known is not None and known.method == Engine.CUTS.value and request.constraints is None
-    learned = replace(request, scores=None, start=first.network, engine=Engine.CUTS if by_cuts else None)
+    start = None if isinstance(request.prior, OrderModular) else first.network  # its search takes none
+    learned = replace(request, scores=None, start=start, engine=Engine.CUTS if by_cuts else None)
     return first, _Task(learned, seed, question, () if known is None else tuple(known.clusters))
 
 
 def _draws_done(task: _Task, n: int, workers: Crew, run: Run) -> dict[int, Draw]:
     """Here draws are done one after the other, elsewhere a block of them is a task."""
-
-    def watch(done: int, total: int) -> None:
-        run.tick("drawing", done, total)
-
-    if run.executor is None:
-        blocks = _blocks(n, task.most_together, are_growing=run.seconds_left is not None)
-        tasks = [(together, draw) for block in blocks for together in [task.together(block)] for draw in block]
-        return dict(workers.work_on(_drawn, tasks, watch))
-    rounds = math.ceil(n / (workers.n_workers * task.most_together))
-    blocks = _blocks(n, math.ceil(n / (workers.n_workers * rounds)))
     found: dict[int, Draw] = {}
-    for place, draws in workers.work_on(_block_drawn, blocks, watch):
-        found.update(zip(blocks[place], draws, strict=False))
+
+    def watch(_: int) -> None:
+        run.tick("drawing", len(found), n)
+
+    are_growing = run.seconds_left is not None
+    if run.executor is None:
+        blocks = _blocks(n, task.most_together, are_growing=are_growing)
+        tasks = ((together, draw) for block in blocks for together in [task.together(block)] for draw in block)
+        for place, done in workers.work_on(_drawn, tasks, watch):
+            if done is not None:
+                found[place] = done
+        return found
+    rounds = math.ceil(n / (workers.n_workers * task.most_together))
+    blocks = _blocks(n, math.ceil(n / (workers.n_workers * rounds)), are_growing=are_growing)
+    for _, draws in workers.work_on(_block_drawn, blocks, watch):
+        found.update(draws)
     return found
 
 
-def _blocks(n: int, size: int, *, are_growing: bool = False) -> list[range]:
+def _blocks(n: int, size: int, *, are_growing: bool) -> Iterator[range]:
     """Draws that are scored together. ``are_growing``: the first blocks are small, so that a time limit finds some
     draws done."""
-    blocks: list[range] = []
     begin, now = 0, 1 if are_growing else size
     while begin < n:
-        blocks.append(range(begin, min(n, begin + now)))
-        begin, now = blocks[-1].stop, min(size, 2 * now)
-    return blocks
+        yield range(begin, min(n, begin + now))
+        begin, now = begin + now, min(size, 2 * now)
 
 
-def _block_drawn(task: _Task, draws: range, run: Run) -> list[Draw]:
+def _block_drawn(task: _Task, draws: range, run: Run) -> dict[int, Draw]:
     """In whatever process; fewer when the time is up."""
-    together, done = task.together(draws), list[Draw]()
+    together, found = task.together(draws), dict[int, Draw]()
     for draw in draws:
-        found = _drawn(task, (together, draw), run)
-        if run.is_over:
+        try:
+            done = _drawn(task, (together, draw), run)
+        except Exception:
+            if run.stopped_by is None:
+                raise
+            done = None
+        if done is None:
             break
-        done.append(found)
-    return done
+        found[draw] = done
+    return found
 
 
-def _drawn(task: _Task, one: tuple[DrawnTogether, int], run: Run) -> Draw:
+def _drawn(task: _Task, one: tuple[DrawnTogether, int], run: Run) -> Draw | None:
+    """None when the time is up."""
     request, (together, draw) = task.request, one
     assert request.table is not None
     table = resampled(request.table, task.seed, draw)
@@ -211,18 +235,21 @@ def _drawn(task: _Task, one: tuple[DrawnTogether, int], run: Run) -> Draw:
             request = replace(request, table=table, drawn=partial(together.families, draw))
             answer = best_of(Trail(request, clusters=task.clusters), run)
         else:
-            answer = task.question(table, **_said(request), **run.left)
-        return draw_of(answer, by_class=task.by_class)
+            answer = task.question(table, **_said(request, run))
+        return None if run.is_over else draw_of(answer, by_class=task.by_class)
     except Exception as error:
+        if type(error) is ScoreError:
+            raise ScoreError(f"In draw {draw}, a table of rows drawn from yours: {error}") from error
         error.add_note(f"This was draw {draw} of a bootstrap.")
         raise
 
 
-def _said(request: Request) -> dict[str, Any]:
+def _said(request: Request, run: Run) -> dict[str, Any]:
     said = {
         "kind": request.kind,
         "prior": request.prior,
         "constraints": request.constraints,
         "max_parents": request.max_parents,
+        **run.left,
     }
     return {name: value for name, value in said.items() if value is not None}

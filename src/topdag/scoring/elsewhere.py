@@ -50,7 +50,7 @@ def _sums(counted: _Counted, task: tuple[Function, Masks], run: Run) -> Integers
     return counted.counter.sums(*function, sets, run.limits)
 
 
-def _watched_already(done: int, total: int) -> None:
+def _watched_already(done: int) -> None:
     """The core, which waits for this, tells who watches."""
 
 

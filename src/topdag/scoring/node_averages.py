@@ -159,8 +159,8 @@ def _walked(walks: _Walks, run: Run) -> list[_Walked] | None:
     """A variable is a task."""
     n = len(walks.columns)
 
-    def watch(done: int, total: int) -> None:
-        run.tick("counting", done, total)
+    def watch(done: int) -> None:
+        run.tick("counting", done, n)
 
     with crew(walks, run, run.executor) as workers:
         found = dict(workers.work_on(_walk_of, range(n), watch))

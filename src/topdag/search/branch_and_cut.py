@@ -173,7 +173,7 @@ class PartSearch(PartRelaxation):
         """All with what is known now; what they find counts afterwards."""
         before, incumbent = self.parts, self.known.incumbent
         tasks = [HalfTask(half, before + 1 + place, incumbent) for place, half in enumerate(halves)]
-        found = dict(crews.now.work_on(open_half, tasks, lambda done, _: self.known.tick(before + done, 0)))
+        found = dict(crews.now.work_on(open_half, tasks, lambda done: self.known.tick(before + done, 0)))
         opened = [found.get(place) for place in range(len(tasks))]
         for own in opened:
             if own is not None:

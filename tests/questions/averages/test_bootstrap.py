@@ -15,6 +15,8 @@ from stop_cases.counted import counted_clock, whole_answer
 import topdag as td
 from topdag.answers.bootstrap import class_shares
 from topdag.data.resample import resampled
+from topdag.questions import bootstrap
+from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.search import best
 from topdag.types import BootstrapFrequencies, Progress
 
@@ -281,3 +283,48 @@ def test_a_time_limit_gives_the_first_draws(table: td.Table) -> None:
 def test_wrong_use(table: td.Table, said: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         td.bootstrap(table, **({"n": 2} | said))
+
+
+def test_an_order_modular_prior(table: td.Table) -> None:
+    prior = td.OrderModular()
+    found = td.bootstrap(table, 3, "bic", prior=prior, seed=5)
+    for place, draw in enumerate(found.draws):
+        alone = td.best_network(resampled(table, 5, place), "bic", prior=prior)
+        assert draw.network is not None and alone.network is not None
+        assert draw.network.edges == alone.network.edges
+
+
+@pytest.mark.parametrize("executor", [None, 1])
+def test_draws_without_end_can_be_stopped(table: td.Table, executor: int | None) -> None:
+    """They are made as they are needed; those done are the answer."""
+
+    def stop(progress: Progress) -> None:
+        if progress.phase == "drawing" and (progress.fraction or 0.0) > 0.0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(td.Interrupted) as raised:
+        td.bootstrap(table, MOST_IN_A_LIST, "bic", executor=executor, on_progress=stop)
+    found = raised.value.answer
+    assert found is not None and found.limit == "Ctrl-C" and 0 < len(found.draws) < 10_000
+    assert same(found, td.bootstrap(table, len(found.draws), "bic"))
+
+
+def test_under_a_time_limit_the_first_blocks_are_small() -> None:
+    blocks = bootstrap._blocks(10**12, 32, are_growing=True)
+    assert [len(next(blocks)) for _ in range(8)] == [1, 2, 4, 8, 16, 32, 32, 32]
+
+
+def test_a_draw_that_cannot_be_scored_is_named() -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 4))
+    with pytest.raises(td.ScoreError, match=r"In draw \d+, a table of rows drawn from yours: .*\d different rows"):
+        td.bootstrap(dict(zip("uvwx", rows.T.tolist(), strict=True)), 200, "gaussian-bic")
+
+
+def test_a_question_that_needs_more_is_told_how_to_give_it(table: td.Table) -> None:
+    with pytest.raises(td.ScoreError, match=r"k_best_networks needs k: give functools\.partial\(k_best_networks, k="):
+        td.bootstrap(table, 3, question=td.k_best_networks)
+
+
+def test_what_was_found_cannot_be_written_over(table: td.Table) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        td.bootstrap(table, 2, "bic").matrix[0, 1] = 1.0
