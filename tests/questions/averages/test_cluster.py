@@ -109,9 +109,12 @@ def test_no_scheduler_there() -> None:
 
 
 def test_a_cluster_without_workers_or_a_client_that_is_closed(cluster: Any) -> None:
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty, empty.get_client() as client:
-        with pytest.raises(td.LostWorker, match="Dask takes no work .*has it workers"):
-            td.bootstrap(td.example_table(), 2, executor=client, time_limit=5)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        empty.get_client() as client,
+        pytest.raises(td.LostWorker, match=r"Dask takes no work .*has it workers"),
+    ):
+        td.bootstrap(td.example_table(), 2, executor=client, time_limit=5)
     client = distributed.Client(cluster, set_as_default=False)
     client.close()
     with pytest.raises(td.LostWorker, match="Dask takes no work"):
