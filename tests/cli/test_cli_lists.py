@@ -20,7 +20,7 @@ from topdag.cli.command import Exit
 from topdag.cli.list_text import factor_text, proof_in_words, share_text, table_lines
 from topdag.questions import best as best_question
 from topdag.questions import lists as list_questions
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request
 

@@ -20,7 +20,7 @@ from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
 from topdag.questions.effects import WantedEffects, effects_of_list, effects_of_sums
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, lists_classes

@@ -21,7 +21,7 @@ from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.questions import request, sums
 from topdag.questions.best import best_of
 from topdag.questions.decide import Question, decide, decide_again
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
