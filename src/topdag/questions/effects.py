@@ -38,7 +38,8 @@ from topdag.questions.request import (
     parted,
     run_stats,
 )
-from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
+from topdag.questions.sum_sizes import Purpose
+from topdag.questions.sums import asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
