@@ -27,14 +27,7 @@ from topdag.questions.listing.partition import Partitioned, PartitionLists, kind
 from topdag.questions.listing.sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.listing.stopped import AnyList, begun, best_found, empty, no_network
 from topdag.questions.order_prior import list_by_orders, require_room
-from topdag.questions.request import (
-    Request,
-    Said,
-    Trail,
-    asked_about,
-    checked_count,
-    run_stats,
-)
+from topdag.questions.request import Request, Said, Trail, asked_about, checked_count, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.kinds.interventions import without_interventions

@@ -12,15 +12,7 @@ from brute_force import ranked
 from ctrl_c import press_ctrl_c
 from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
-from list_checks import (
-    INSTANTS,
-    LONG,
-    all_listed,
-    assert_complete_above_floor,
-    interrupted,
-    long_scores,
-    one_row,
-)
+from list_checks import INSTANTS, LONG, all_listed, assert_complete_above_floor, interrupted, long_scores, one_row
 from strategies import sampled_table, tied_lists
 
 import topdag as td
