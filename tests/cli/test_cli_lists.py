@@ -218,19 +218,6 @@ def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
     assert (counted.code, counted.out) == (Exit.FAILED, "0\n")
 
 
-def test_answer_is_printed_even_if_it_cannot_be_written(
-    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise td.FileError("the disk is full")
-
-    monkeypatch.setattr(listing, "write_list", full)
-    ran = topdag("list", asia, "-o", tmp_path / "out.jsonl")
-    assert ran.code == Exit.BAD_INPUT
-    assert "Proved" in ran.out
-    assert "the disk is full" in ran.err
-
-
 # Limits and Ctrl-C
 
 
