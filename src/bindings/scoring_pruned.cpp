@@ -7,7 +7,6 @@
 #include "pruning_checks.h"
 #include "drawn/drawn_counts.h"
 #include "gaussian/gaussian_families.h"
-#include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
 #include "scoring/score_grid.h"
 

@@ -48,15 +48,8 @@ if TYPE_CHECKING:
     from topdag.questions.best import best_network
     from topdag.questions.bootstrap import bootstrap
     from topdag.questions.effects import causal_effects
-    from topdag.questions.lists import (
-        classes_within,
-        count_classes_within,
-        count_networks_within,
-        iter_networks_within,
-        k_best_classes,
-        k_best_networks,
-        networks_within,
-    )
+    from topdag.questions.list_counts import count_classes_within, count_networks_within, iter_networks_within
+    from topdag.questions.lists import classes_within, k_best_classes, k_best_networks, networks_within
     from topdag.questions.network_search import search_networks
     from topdag.questions.plan import plan
     from topdag.questions.sampling import sample_networks
@@ -102,8 +95,8 @@ _PLACES = {
     "questions.best": "best_network",
     "questions.bootstrap": "bootstrap",
     "questions.effects": "causal_effects",
-    "questions.lists": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
-    "k_best_networks networks_within",
+    "questions.list_counts": "count_classes_within count_networks_within iter_networks_within",
+    "questions.lists": "classes_within k_best_classes k_best_networks networks_within",
     "questions.network_search": "search_networks",
     "questions.plan": "plan",
     "questions.sampling": "sample_networks",

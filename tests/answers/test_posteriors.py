@@ -13,7 +13,7 @@ from ctrl_c import press_ctrl_c
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.posteriors import Averaged
-from topdag.questions import sums
+from topdag.questions import request
 
 CYCLE = np.array([[0, 0.6, 0], [0, 0, 0.7], [0.55, 0, 0]])
 
@@ -221,7 +221,7 @@ def test_what_cannot_be_summed_is_not_scored(monkeypatch: pytest.MonkeyPatch) ->
     def score(*_: object, **__: object) -> None:
         raise AssertionError("scored")
 
-    monkeypatch.setattr(sums, "score_within", score)
+    monkeypatch.setattr(request, "score_within", score)
     wide = td.Table(np.random.default_rng(1).integers(0, 2, size=(40, 28)))
     narrow = td.Table(np.random.default_rng(1).integers(0, 2, size=(40, 20)))
     with pytest.raises(td.TooLarge, match=r"networks of 28 variables needs .* 2\d variables would fit"):

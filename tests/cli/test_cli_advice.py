@@ -10,7 +10,7 @@ from cli_runs import Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
-from topdag.questions.list_sources import Wanted, within_memory
+from topdag.questions.listing.sources import Wanted, within_memory
 
 
 @pytest.fixture

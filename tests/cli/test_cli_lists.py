@@ -20,7 +20,7 @@ from topdag.cli.command import Exit
 from topdag.cli.list_text import factor_text, proof_in_words, share_text, table_lines
 from topdag.questions import best as best_question
 from topdag.questions import lists as list_questions
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request
 
@@ -216,19 +216,6 @@ def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
     assert len(td.io.read_list(tmp_path / "none.jsonl")) == 0
     counted = topdag("within", path, "--keep", "all", "--count", "--quiet")
     assert (counted.code, counted.out) == (Exit.FAILED, "0\n")
-
-
-def test_answer_is_printed_even_if_it_cannot_be_written(
-    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise td.FileError("the disk is full")
-
-    monkeypatch.setattr(listing, "write_list", full)
-    ran = topdag("list", asia, "-o", tmp_path / "out.jsonl")
-    assert ran.code == Exit.BAD_INPUT
-    assert "Proved" in ran.out
-    assert "the disk is full" in ran.err
 
 
 # Limits and Ctrl-C

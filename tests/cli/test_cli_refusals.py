@@ -11,7 +11,6 @@ from cli_runs import TIMEOUT, Start, Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
-from topdag.cli.commands import best
 
 
 @pytest.mark.parametrize(
@@ -171,14 +170,18 @@ def test_output_that_is_stdout_already(start: Start, asia: Path, tmp_path: Path)
         assert "stdout or stderr goes already" in err
 
 
+@pytest.mark.parametrize(
+    ("question", "to", "writer"),
+    [("best", "best.json", "commands.best.write_text"), ("list", "out.jsonl", "list_runs.write_list")],
+)
 def test_answer_is_printed_even_if_it_cannot_be_written(
-    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, to: str, writer: str
 ) -> None:
     def full(*_: object) -> None:
         raise td.FileError("the disk is full")
 
-    monkeypatch.setattr(best, "write_text", full)
-    ran = topdag("best", asia, "-o", tmp_path / "best.json")
+    monkeypatch.setattr(f"topdag.cli.{writer}", full)
+    ran = topdag(question, asia, "-o", tmp_path / to)
     assert ran.code == Exit.BAD_INPUT
     assert "Proved" in ran.out
     assert "the disk is full" in ran.err

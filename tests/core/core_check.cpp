@@ -65,6 +65,13 @@ std::mt19937_64 generator(20240607);
 
 int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
 
+std::vector<int> shuffled(int n) {
+    std::vector<int> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), generator);
+    return order;
+}
+
 template <class T>
 T one_of(std::initializer_list<T> choices) { return choices.begin()[draw(0, static_cast<int>(choices.size()) - 1)]; }
 
@@ -438,6 +445,14 @@ void check_orders(AnyLattice& lattice, const Naive& naive, int threads) {
     check(found.parents == naive.network(), "ties are broken as documented");
 }
 
+void check_same(const FamilyTable& expected, const FamilyTable& found) {
+    const auto are_same = [](const ScoredFamily& a, const ScoredFamily& b) {
+        return a.parents == b.parents && a.score == b.score && a.bound == b.bound;
+    };
+    for (std::size_t x = 0; x < expected.size(); ++x)
+        check(std::ranges::equal(expected[x], found[x], are_same), "families that reach a threshold");
+}
+
 // The same tables, and the same families above a threshold, as the lattice that keeps all tables has.
 void check_block_lattice_on(const LocalScores& scores, const Lattice& dense, const Naive& naive, int threads) {
     Limits limits(threads);
@@ -448,14 +463,7 @@ void check_block_lattice_on(const LocalScores& scores, const Lattice& dense, con
             check(lattice.best(x, with_gap(slot, x)) == naive.best[x][slot], "best parents from a list");
     if (naive.n > 8) return;
     const double threshold = one_of({naive.forward.back(), naive.forward.back() - 3.0, -infinity});
-    const FamilyTable expected = families_reaching(dense, threshold, limits);
-    const FamilyTable found = families_reaching(lattice, threshold, limits);
-    for (int x = 0; x < naive.n; ++x)
-        check(std::equal(expected[x].begin(), expected[x].end(), found[x].begin(), found[x].end(),
-                         [](const ScoredFamily& a, const ScoredFamily& b) {
-                             return a.parents == b.parents && a.score == b.score && a.bound == b.bound;
-                         }),
-              "families that reach a threshold");
+    check_same(families_reaching(dense, threshold, limits), families_reaching(lattice, threshold, limits));
 }
 
 void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads) {
@@ -474,13 +482,10 @@ struct OwnLists {
 
     OwnLists(int n, const std::vector<double>& families) {
         for (int x = 0; x < n; ++x) {
-            std::vector<VarSet> slots(n_sets(n - 1));
-            std::iota(slots.begin(), slots.end(), VarSet{0});
-            std::shuffle(slots.begin(), slots.end(), generator);
-            for (VarSet slot : slots) {
+            for (int slot : shuffled(static_cast<int>(n_sets(n - 1)))) {
                 const double score = families[x * n_sets(n - 1) + slot];
                 if (score == -infinity) continue;
-                parents.push_back(with_gap(slot, x));
+                parents.push_back(with_gap(static_cast<VarSet>(slot), x));
                 scores.push_back(score);
             }
             offsets.push_back(static_cast<std::int64_t>(scores.size()));
@@ -536,9 +541,7 @@ void check_lattice() {
 
 // Pairs of a random order, with what follows from them.
 Precedence random_precedence(int n) {
-    std::vector<int> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), generator);
+    const std::vector<int> order = shuffled(n);
     std::vector<VarSet> before(n, 0);
     const int percent = one_of({0, 20, 60, 100});
     for (int i = 0; i < n; ++i)
@@ -596,14 +599,7 @@ void check_precedence() {
         const BestNetwork best = check_ordered(dense, ordered);
         check(best.parents == check_ordered(blocks, ordered).parents, "the same network from blocks");
         check(best.parents == check_ordered(ideals, ordered).parents, "the same network from ideals");
-        const FamilyTable expected = families_reaching(dense, -infinity, limits);
-        const FamilyTable found = families_reaching(ideals, -infinity, limits);
-        for (int x = 0; x < n; ++x)
-            check(std::equal(expected[x].begin(), expected[x].end(), found[x].begin(), found[x].end(),
-                             [](const ScoredFamily& a, const ScoredFamily& b) {
-                                 return a.parents == b.parents && a.score == b.score && a.bound == b.bound;
-                             }),
-                  "families of networks that agree with an order");
+        check_same(families_reaching(dense, -infinity, limits), families_reaching(ideals, -infinity, limits));
     }
 }
 
@@ -910,11 +906,7 @@ void check_class_rule() {
     for (int round = 0; round < 600; ++round) {
         const int n = draw(1, 10);
         const int density = draw(1, 4);
-        std::vector<int> order(n), reference(n);
-        std::iota(order.begin(), order.end(), 0);
-        std::iota(reference.begin(), reference.end(), 0);
-        std::shuffle(order.begin(), order.end(), generator);
-        std::shuffle(reference.begin(), reference.end(), generator);
+        const std::vector<int> order = shuffled(n), reference = shuffled(n);
         const std::vector<double> families(n * n_sets(n - 1), 0.0);
         const FamilyScores scores(n, families.data());
         const Lattice lattice(scores);
@@ -1176,8 +1168,7 @@ void check_continuous() {
         check(score_minors(scatter, formula, n, limits, scores.data(), degenerate), "minors are scored");
         check(degenerate == 0, "no variable depends on others");
         for (VarSet set = 0; set < n_sets(n); ++set) {
-            std::vector<int> variables;
-            for (VarSet rest = set; rest != 0; rest &= rest - 1) variables.push_back(first_of(rest));
+            const std::vector<int> variables = members(set);
             const double log_det = log_determinant(scatter_among(scatter, variables));
             check(is_close(scores[set], formula.constants[variables.size()] - 20.0 * log_det), "a minor");
         }
@@ -1248,9 +1239,7 @@ ListedFamilies drawn_families(int n) {
 
 // Of each variable a family whose parents come before it in a random order.
 std::vector<char> drawn_network(const ListedFamilies& families) {
-    std::vector<int> order(static_cast<std::size_t>(families.n_variables()));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), generator);
+    const std::vector<int> order = shuffled(families.n_variables());
     std::vector<char> is_placed(order.size(), 0), is_used(families.size(), 0);
     for (const int v : order) {
         std::vector<std::size_t> fitting;

@@ -6,15 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from table_checks import CUT, LEFT, numbers_of_all_kinds, refused
 
-from topdag.data.discretize import (
-    CutPoints,
-    Mean,
-    Quantile,
-    Uniform,
-    interval_labels,
-    parse_rule,
-    weighted_quantile,
-)
+from topdag.data.discretize import CutPoints, Mean, Quantile, Uniform, interval_labels, parse_rule, weighted_quantile
 from topdag.data.table import Table
 from topdag.errors import TableError
 

@@ -12,7 +12,7 @@ import pytest
 from cli_runs import Topdag
 
 import topdag as td
-from topdag.data import frames
+from topdag.data import series
 
 pa = pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="Parquet files are written with pyarrow")
@@ -72,7 +72,7 @@ def test_the_table_of_all_rows(
     only(monkeypatch, [engine])
     assert td.read_table(folder, **said) == in_folder
     assert td.read_table(f"{folder}/**/*.p*q*", **said) == below
-    monkeypatch.setattr(frames, "ROWS_OF_A_PART", 7)
+    monkeypatch.setattr(series, "ROWS_OF_A_PART", 7)
     assert td.read_table(folder, **said) == in_folder
     assert td.read_table(f"{folder}/**/*.p*q*", **said) == below
 
@@ -86,16 +86,16 @@ def test_parts_of_the_distinct_rows_are_joined(monkeypatch: pytest.MonkeyPatch) 
         "end)::enum('low', 'high', 'none') as level from range(40) t(i)"
     )
     for missing in ("state", "keep"):
-        monkeypatch.setattr(frames, "ROWS_OF_A_PART", 1_000)
+        monkeypatch.setattr(series, "ROWS_OF_A_PART", 1_000)
         whole = td.Table(rows, missing=missing)
         assert whole.states[1] == tuple(range(40)) and whole.states[6][:3] == ("low", "high", "none")
-        monkeypatch.setattr(frames, "ROWS_OF_A_PART", 3)
+        monkeypatch.setattr(series, "ROWS_OF_A_PART", 3)
         assert td.Table(rows, missing=missing) == whole
 
 
 def test_rows_that_do_not_fit_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("duckdb")
-    monkeypatch.setattr(frames, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(series, "available_memory", lambda: 10_000)
     with pytest.raises(td.TooLarge, match=r"are too different: \d+ distinct rows of 4 columns .* takes .* more"):
         td.read_table(folder, missing="state", leave_out=["dose"])
 

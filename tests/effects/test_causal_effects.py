@@ -115,7 +115,7 @@ def test_what_is_left_out_is_told_and_bounds_the_error(share: float) -> None:
 
 
 def test_where_paths_are_not_summed_the_rest_is_still_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("topdag.questions.sums.MOST_FOR_ORDER_PATHS", 3)
+    monkeypatch.setattr("topdag.questions.sum_sizes.MOST_FOR_ORDER_PATHS", 3)
     found = td.causal_effects(drawn_table(1), prior=td.OrderModular(), share=1, draws=0)
     assert found["V0", "V1"].no_effect is None
     assert "is not known" in str(found) and "order-modular prior" in found.over

@@ -17,14 +17,7 @@ import topdag as td
 from topdag.networks.drawing import svg as drawing
 from topdag.networks.drawing.layout import Layout, layered
 from topdag.networks.drawing.routes import Point, route
-from topdag.networks.drawing.svg import (
-    GraphToDraw,
-    escaped,
-    fitted,
-    graph_svg,
-    probability_text,
-    shown,
-)
+from topdag.networks.drawing.svg import GraphToDraw, escaped, fitted, graph_svg, probability_text, shown
 from topdag.networks.network import REVERSIBLE
 
 REVERSIBLE_OR_NOT = [

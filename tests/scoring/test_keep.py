@@ -11,14 +11,7 @@ import pytest
 from brute_force import values_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pruning_checks import (
-    KS,
-    kth_best,
-    kth_best_class,
-    occurring,
-    small_tables,
-    totals_of,
-)
+from pruning_checks import KS, kth_best, kth_best_class, occurring, small_tables, totals_of
 from strategies import table_of
 
 import topdag as td

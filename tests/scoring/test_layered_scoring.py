@@ -26,13 +26,7 @@ import topdag as td
 from topdag._util.run import Run
 from topdag.errors import TooLarge
 from topdag.scoring.kinds.discrete import SetScore
-from topdag.scoring.pruned import (
-    ALL_RULES,
-    CUTTING_RULES,
-    PrunedScores,
-    may_be_in_layers,
-    score_pruned,
-)
+from topdag.scoring.pruned import ALL_RULES, CUTTING_RULES, PrunedScores, may_be_in_layers, score_pruned
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.stores import SetStore
 

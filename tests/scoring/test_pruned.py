@@ -32,12 +32,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import SetScore, coded
-from topdag.scoring.pruned import (
-    ALL_RULES,
-    CUTTING_RULES,
-    PrunedScores,
-    score_pruned,
-)
+from topdag.scoring.pruned import ALL_RULES, CUTTING_RULES, PrunedScores, score_pruned
 from topdag.scoring.task import Pruning, ScoringTask
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

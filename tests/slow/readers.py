@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from slow.mutations import (
-    Mutate,
-    of_arrays,
-    of_bytes,
-    of_checkpoint,
-    of_gzip,
-    of_json,
-    of_json_lines,
-    of_text,
-)
+from slow.mutations import Mutate, of_arrays, of_bytes, of_checkpoint, of_gzip, of_json, of_json_lines, of_text
 
 import topdag as td
 from topdag import errors

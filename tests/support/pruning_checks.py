@@ -20,12 +20,7 @@ from topdag.scoring import parent_bounds as parent_limits
 from topdag.scoring.keep import KBest
 from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.parent_bounds import ParentBound
-from topdag.scoring.pruned import (
-    ALL_RULES,
-    PrunedScores,
-    pruning_question,
-    score_pruned,
-)
+from topdag.scoring.pruned import ALL_RULES, PrunedScores, pruning_question, score_pruned
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import OwnFamilies, SetStore

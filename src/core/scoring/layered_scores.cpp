@@ -1,5 +1,6 @@
-// layered_scores.cpp
-#include "scoring/layered_scores.h"
+// layered_scores.cpp: a layer holds the scores of all sets of one size, by their rank among them; a family's score is the
+// difference of two neighbours.
+#include "scoring/pruned_scores.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <limits>
-#include <memory>
 
 #include "base/parallel.h"
 #include "base/set_index.h"
-#include "scoring/bdeu_bounds.h"
-#include "scoring/open_levels.h"
-#include "scoring/set_scorer.h"
+#include "scoring/pruning_rules.h"
 
 namespace topdag {
 
@@ -25,8 +21,7 @@ constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
 constexpr double most_counted = 2e9;   // sets of the largest size
 
-// Of one table, or of several draws of it at once: then a family is left out where that is right in every draw, and no
-// rule cuts what it would keep in one of them alone (docs/explanation/order_search_and_pruning.md).
+// Over the parent sets of one table, or of several draws of it at once.
 template <class Rows>
 class Walker {
     using Score = typename Rows::Score;
@@ -39,15 +34,8 @@ public:
     template <class... Scored>
     Walker(const PruningQuestion& question, bool stop_when_dense, Limits& limits, const Scored&... scored)
         : question_(question), stop_when_dense_(stop_when_dense), limits_(limits), scorer_(scored..., question),
-          n_(scorer_.rows().n_variables()) {
+          rules_(question, scorer_, levels_, limits.threads), n_(scorer_.rows().n_variables()) {
         result_.grid = scorer_.grid().exponent();
-        weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
-        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.grid().step() : 0.0;
-        epsilon_ = std::max(0.0, question.epsilon);
-        if (is_bdeu() && may_use(CutRule::atoms)) {
-            atoms_ = std::make_unique<Atoms>(scorer_.rows());
-            for (int t = 0; t < limits.threads; ++t) bounds_.emplace_back(scorer_.rows(), *atoms_, question.joint.parameter);
-        }
     }
 
     // The families of each draw.
@@ -60,7 +48,7 @@ public:
 
 private:
     bool walk() {
-        if (!find_most_likely() || !begin()) return false;
+        if (!rules_.find_most_likely(limits_) || !begin()) return false;
         for (int size = 1; size < n_ && !last().sets.empty(); ++size) {
             if (size > question_.max_parents) {
                 result_.n_cut[static_cast<int>(CutRule::max_parents)] += last().n_open;
@@ -80,7 +68,7 @@ private:
         const double open = static_cast<double>(last().n_open);
         const double all = (n_ - size) * sets_of(size);
         return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense * draws &&
-               sets_of(std::min(n_ / 2, most_parents() + 1)) < most_counted;
+               sets_of(std::min(n_ / 2, rules_.most_parents() + 1)) < most_counted;
     }
 
     double sets_of(int size) const {
@@ -89,38 +77,10 @@ private:
         return sets;
     }
 
-    // More parents than this cannot pay for their penalty, whatever they explain.
-    int most_parents() const {
-        if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
-        const double most_cells = *std::max_element(most_cells_.begin(), most_cells_.end());
-        std::vector<int> arities;
-        for (int x = 0; x < n_; ++x) arities.push_back(arity(x));
-        std::sort(arities.begin(), arities.end());
-        int most = 0;
-        for (double cells = 1.0; most < std::min(n_, question_.max_parents); ++most)
-            if ((cells *= arities[most]) > most_cells) break;
-        return most;
-    }
-
     Level& last() { return levels_.back(); }
-    bool may_use(CutRule rule) const { return question_.rules >> static_cast<int>(rule) & 1; }
-    bool ties_go() const { return question_.epsilon < 0; }
     int arity(int x) const { return scorer_.rows().arity(x); }
     VarSet everyone() const { return n_ == 64 ? ~VarSet{0} : only(n_) - 1; }
     int below_of(int x) const { return question_.number_of_below(scorer_.variable(x)); }
-
-    // Of each variable, where the penalty rule needs it.
-    bool find_most_likely() {
-        most_likely_.assign(n_, Score{});
-        costs_.clear();
-        for (int x = 0; x < n_; ++x) costs_.push_back(weight_ * (arity(x) - 1));
-        if (question_.joint.penalty == Penalty::per_cell && !scorer_.template most_likely<VarSet>(limits_, most_likely_))
-            return false;
-        most_in_draws_ = most_likely_;
-        for (Score& most : most_in_draws_)
-            for (int d = 0; d < draws; ++d) in_draw(most, d) += slack_;
-        return true;
-    }
 
     // The families without parents.
     bool begin() {
@@ -131,22 +91,8 @@ private:
         std::vector<Batch> batches;
         batches.push_back(std::move(batch));
         if (!find_own_values(batches) || !score_all(batches, 0)) return false;
-        find_most_cells();
+        rules_.find_most_cells(kept_);
         return true;
-    }
-
-    // With how many cells of parents a variable may still be better than alone.
-    void find_most_cells() {
-        most_cells_.assign(n_, std::numeric_limits<double>::infinity());
-        if (weight_ <= 0 || question_.k > 0 || !may_use(CutRule::penalty)) return;
-        std::vector<double> explained(n_, 0.0);
-        for (int d = 0; d < draws; ++d)
-            for (const Kept& family : kept_[d]) {
-                const double own = in_draw(most_likely_[family.x], d) - family.score + epsilon_ + 2 * slack_;
-                explained[family.x] = std::max(explained[family.x], own);
-            }
-        for (int x = 0; x < n_; ++x)
-            if (arity(x) > 1) most_cells_[x] = explained[x] / (weight_ * (arity(x) - 1));
     }
 
     bool grow(int size) {
@@ -206,7 +152,7 @@ private:
                 subsets[g] = groups[g]->start + std::popcount(groups[g]->members & (added - 1));
                 candidates &= before.open[subsets[g]];
             }
-            const VarSet costly = costly_for(candidates, cells * arity(first_of(added)));
+            const VarSet costly = rules_.costly_for(candidates, cells * arity(first_of(added)));
             batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(costly);
             candidates &= ~costly;
             if (candidates == 0) continue;
@@ -215,14 +161,6 @@ private:
             batch.subsets.push_back(static_cast<std::uint32_t>(at));  // without what was added, its lowest member
             batch.subsets.insert(batch.subsets.end(), subsets, subsets + n_groups);
         }
-    }
-
-    // Those of these variables whom parents with so many cells cost more than they can gain over having none.
-    VarSet costly_for(VarSet variables, double cells) const {
-        VarSet costly = 0;
-        for (VarSet rest = variables; rest != 0; rest &= rest - 1)
-            if (cells > most_cells_[first_of(rest)]) costly |= rest & -rest;
-        return costly;
     }
 
     // ---- The scores of the parent sets themselves
@@ -270,7 +208,7 @@ private:
         batch.below.reserve(n_candidates);
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
             const std::uint32_t* subsets = &batch.subsets[i * size];
-            const VarSet left = hopeful_after(batch.sets[i], subsets, size, batch.candidates[i], batch.below);
+            const VarSet left = rules_.hopeful_after(batch.sets[i], subsets, size, batch.candidates[i], batch.below);
             batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(batch.candidates[i] & ~left);
             if (left == 0) continue;
             batch.sets[n_left] = batch.sets[i];
@@ -282,37 +220,12 @@ private:
         batch.subsets.resize(n_left * size);
     }
 
-    // The candidates that this set's penalty does not cut; adds the best that their subsets score to `below`.
-    VarSet hopeful_after(VarSet set, const std::uint32_t* subsets, int size, VarSet candidates,
-                         std::vector<Score>& below) const {
-        const double cells = scorer_.cells(set);
-        Score best[64];
-        if constexpr (draws > 1) {
-            const VarSet left = best_of_hopeful(levels_.back(), subsets, size, candidates,
-                                                {most_in_draws_.data(), costs_.data(), cells}, best);
-            below.insert(below.end(), best, best + size_of(left));
-            return left;
-        } else {
-            best_of_subsets(levels_.back(), subsets, size, candidates, best);
-            const Score* own = best;
-            VarSet left = 0;
-            for (VarSet rest = candidates; rest != 0; rest &= rest - 1, ++own) {
-                const int x = first_of(rest);
-                if (may_use(CutRule::penalty) && is_hopeless(x, set, most_with(x, cells), *own)) continue;
-                left |= only(x);
-                below.push_back(*own);
-            }
-            return left;
-        }
-    }
-
     // Leaves the candidates none of whose parents costs more than it can explain, and lists the sets to count for them.
     void cut_by_entropy(Batch& batch, std::size_t first, int size) {
         std::size_t n_left = 0, next = 0;
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
             const std::uint32_t* subsets = &batch.subsets[i * size];
-            const double needless =
-                may_use(CutRule::entropy) ? needless_parent(batch.sets[i], own_[0][first + i], subsets) : 0.0;
+            const double needless = rules_.needless_parent(batch.sets[i], own_[0][first + i], subsets);
             VarSet left = batch.candidates[i];
             for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++next) {
                 if ((arity(first_of(rest)) - 1) * needless > 1.0) {
@@ -328,56 +241,6 @@ private:
         batch.below.resize(n_left);
     }
 
-    // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
-    double most_with(int x, double cells) const { return most_likely_[x] - costs_[x] * cells; }
-
-    // How often over the parent that explains least costs more than it can explain, for a child of two states: for
-    // every superset of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
-    // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that. In the draw where that
-    // is least.
-    double needless_parent(VarSet set, const Score& value, const std::uint32_t* subsets) const {
-        if (weight_ <= 0 || question_.k > 0) return 0.0;
-        Score most{};
-        const double cells = scorer_.cells(set);
-        const Level& before = levels_.back();
-        int g = 0;
-        for (VarSet rest = set; rest != 0; rest &= rest - 1, ++g) {
-            const int y = first_of(rest);
-            const double without = cells / arity(y);
-            const double cost = weight_ * (arity(y) - 1) * without;
-            const Score& smaller = before.value[subsets[g]];
-            for (int d = 0; d < draws; ++d) {
-                const double own = in_draw(value, d) + weight_ * cells;
-                const double explained = in_draw(smaller, d) + weight_ * without - own;  // N H(Y | S)
-                in_draw(most, d) = std::max(in_draw(most, d), cost / (explained + epsilon_ + slack_));
-            }
-        }
-        double least = in_draw(most, 0);
-        for (int d = 1; d < draws; ++d) least = std::min(least, in_draw(most, d));
-        return least;
-    }
-
-    // Whether families of x that score at most `most` can go, given that all subsets of `parents` may be used instead,
-    // the best of which score `below` (docs/explanation/order_search_and_pruning.md).
-    bool is_hopeless(int x, VarSet parents, double most, double below) const {
-        if (question_.k > 0) return has_k_better_subsets(x, parents, most + slack_);
-        return ties_go() ? most + slack_ <= below : most + slack_ < below - epsilon_;
-    }
-
-    // ---- k better subsets
-
-    bool has_k_better_subsets(int x, VarSet parents, double score) const {
-        const int size = size_of(parents);
-        if (size < static_cast<int>(std::bit_width(question_.k))) return false;  // 2^size - 1 subsets are fewer than k
-        std::uint64_t n_better = 0;
-        for (VarSet subset = (parents - 1) & parents;; subset = (subset - 1) & parents) {
-            const Level& level = levels_[size_of(subset)];
-            const std::uint32_t at = level.find(subset);
-            if (level.local[at][level.place(at, x)] > score && ++n_better >= question_.k) return true;
-            if (subset == 0) return false;
-        }
-    }
-
     // ---- Scoring what is left
 
     bool score_all(std::vector<Batch>& batches, int size) {
@@ -391,7 +254,7 @@ private:
         if (!is_allowed(batches, counting_bytes)) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
         if constexpr (draws == 1)
-            if (uses_cells() && !scorer_.sum(count_of_cells, wanted, limits_, occurring_)) return false;
+            if (rules_.uses_cells() && !scorer_.sum(count_of_cells, wanted, limits_, occurring_)) return false;
         joint_index_ = SetIndex(wanted);
         parallel_for(batches.size(), limits_, [&](std::size_t b, int worker) {
             score_batch(batches[b], firsts_[b], worker);
@@ -400,9 +263,6 @@ private:
         add_level(batches, size);
         return true;
     }
-
-    bool is_bdeu() const { return question_.joint.kind == CellKind::log_rising && question_.joint.spread; }
-    bool uses_cells() const { return is_bdeu() && (may_use(CutRule::cells) || may_use(CutRule::atoms)); }
 
     void score_batch(Batch& batch, std::size_t first, int worker) {
         std::size_t next = 0, n_open = 0;
@@ -424,10 +284,11 @@ private:
                 }
                 ++batch.n_scored;
                 for (int d = 0; d < draws; ++d)
-                    if (is_kept(x, batch.sets[i], in_draw(local, d), in_draw(below, d)))
+                    if (rules_.is_kept(x, batch.sets[i], in_draw(local, d), in_draw(below, d)))
                         batch.kept[d].push_back({x, batch.sets[i], in_draw(local, d)});
                 if constexpr (draws == 1) {
-                    const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
+                    const int rule =
+                        rules_.uses_cells() ? rules_.what_closes(x, batch.sets[i], occurring_[at], best, worker) : -1;
                     if (rule >= 0) {
                         ++batch.n_cut[rule];
                         continue;
@@ -452,28 +313,6 @@ private:
             const char* joint = reinterpret_cast<const char*>(&joint_[places.back()]);
             for (std::size_t byte = 0; byte < sizeof(Score); byte += 64) __builtin_prefetch(joint + byte);
         }
-    }
-
-    bool is_kept(int x, VarSet parents, double local, double below) const {
-        if constexpr (draws == 1)
-            if (question_.k > 0) return !has_k_better_subsets(x, parents, local);
-        return ties_go() ? below < local : !(below > local + question_.epsilon);
-    }
-
-    // The rule that cuts off all proper supersets, or -1. `at`: where the parents and x stand among the sets counted.
-    int what_closes(int x, VarSet parents, std::uint32_t at, double best, int worker) {
-        if (may_use(CutRule::cells) && is_hopeless(x, parents, most_in_cells(x, at), best))
-            return static_cast<int>(CutRule::cells);
-        if (!may_use(CutRule::atoms) || !atoms_->are_mixed(x)) return -1;
-        BdeuBounds& bounds = bounds_[worker];
-        const bool is_cut = is_hopeless(x, parents, bounds.least_hope(x, parents, occurring_[at]), best) &&
-                            is_hopeless(x, parents, bounds.most_beyond(x, parents, occurring_[at]), best);
-        return is_cut ? static_cast<int>(CutRule::atoms) : -1;
-    }
-
-    // BDeu: the first row of each cell has at most probability 1/r, in every superset too [Cussens 2012].
-    double most_in_cells(int x, std::uint32_t at) const {
-        return -static_cast<double>(occurring_[at]) * std::log(arity(x));
     }
 
     void add_level(std::vector<Batch>& batches, int size) {
@@ -545,22 +384,14 @@ private:
     bool stop_when_dense_;
     Limits& limits_;
     ScorerOf<Rows> scorer_;
-    int n_;
-    double weight_;
-    double slack_;
-    double epsilon_;
-    std::vector<Score> most_likely_;
-    std::vector<Score> most_in_draws_;  // with the slack
-    std::vector<double> costs_;         // by variable: of a cell of its parents
-    std::vector<double> most_cells_;
     std::vector<Level> levels_;  // only the last, unless better subsets are counted
+    PruningRules<Rows> rules_;
+    int n_;
     std::vector<Score> joint_;   // of the sets counted last
     std::vector<std::int64_t> occurring_;
     SetIndex joint_index_;
     std::vector<std::size_t> firsts_;  // by batch: which of the sets of all batches is its first
     std::vector<std::vector<Score>> own_;  // by function of the parents: of the sets of all batches
-    std::unique_ptr<Atoms> atoms_;
-    std::vector<BdeuBounds> bounds_;  // by thread
     std::array<std::vector<Kept>, draws> kept_;  // by draw
     PrunedFamilies result_;
 };

@@ -25,6 +25,17 @@ std::vector<PrunedFamilies> score_drawn(const Table& table, const std::vector<co
                                         const PruningQuestion& question, Limits& limits);
 bool may_be_drawn(const Table& table, const PruningQuestion& question);
 
+// The families that score_pruned keeps, with the same scores, but not for k better subsets, by counting every set of each
+// size that may matter (layered_scores.cpp): nothing is stored for single families, so this takes far less memory where
+// nearly all parent sets stay open. Sets are left out by size and by the rules `penalty` and `entropy` with the empty set
+// as the subset. The same for any number of threads.
+//
+// `must`: by variable what every parent set holds, at most max_parents, with a penalty that the grid foresees; empty:
+// nothing. Then that set stands for the empty one, and only families that hold it are kept and compared.
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
+                            Limits& limits);
+
 // The scores of these sets, narrow or wide, on the grid that score_pruned and score_layers use for the same question.
 template <class Set>
 std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,

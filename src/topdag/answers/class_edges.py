@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.bitsets import bits
-from topdag._util.class_graph import (
-    ChordalPart,
-    components,
-    connected,
-    directed_from,
-    is_complete,
-    part_among,
-)
+from topdag._util.class_graph import ChordalPart, components, connected, directed_from, is_complete, part_among
 from topdag.errors import TooLarge
 
 Counts = NDArray[Any]

@@ -19,7 +19,8 @@ from topdag.data.table import Table
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors
 from topdag.questions.request import Request
-from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
+from topdag.questions.sum_sizes import Purpose
+from topdag.questions.sums import asked, posteriors_of, scored_for
 
 ABOUT_PRIORS = """\
 --prior says what a network weighs before the data. uniform: all networks the same. fair: every

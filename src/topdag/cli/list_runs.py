@@ -21,8 +21,9 @@ from topdag.cli.streams import printing, say
 from topdag.cli.targets import target
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import LIST_SUFFIXES, list_lines, write_list
-from topdag.questions.list_sources import Wanted
-from topdag.questions.lists import count_of, list_of, require_score_equivalent
+from topdag.questions.list_counts import count_of
+from topdag.questions.listing.sources import Wanted
+from topdag.questions.lists import list_of, require_score_equivalent
 from topdag.questions.request import Request, Trail, space_of
 from topdag.scoring.scores import Scores
 

@@ -16,7 +16,7 @@ from topdag.cli.output import about_table, labelled, network_text, rounded_up, s
 from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
 from topdag.networks.network import Network
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 
 LINES_SHOWN = 20
 LEAST_WIDTH = 30

@@ -5,29 +5,20 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import chain, islice
+from itertools import islice
 from operator import add
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
-from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
 from topdag._util.options import option
 from topdag.data.build import Options, check_names
-from topdag.data.columns import (
-    MISSING,
-    Column,
-    column_of_array,
-    column_of_objects,
-    is_missing,
-    left_in,
-    plain,
-)
+from topdag.data.columns import MISSING, Column, is_missing, left_in
 from topdag.data.discretize import (
     LARGEST_NUMBER,
     MOST_WHOLE,
@@ -40,22 +31,15 @@ from topdag.data.discretize import (
     statistics_needed,
     with_cuts,
 )
+from topdag.data.series import columns_of_series, counted
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError, TooLarge
-
-ROWS_OF_A_PART = 100_000
-BYTES_OF_A_CODE = 4
-"""Of a distinct row and a column, where the rows found are sorted into a table: a code on either side."""
-BYTES_OF_A_ROW = 48
-"""For its rank, its place and its weight, old and new."""
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
 """What a table is built from: columns, how, how rows are named in errors, and notes."""
 
 
 def parts_of_frame(source: Any, options: Options) -> Parts:
-    import narwhals.stable.v2 as nw
-
     try:
         frame = nw.from_native(source)
         if not options.used.are_all:
@@ -73,8 +57,6 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 
 def columns_of_frame(source: Any) -> list[Column]:
     """The columns of a frame as they are, row by row; a lazy frame is collected."""
-    import narwhals.stable.v2 as nw
-
     try:
         frame = nw.from_native(source)
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
@@ -85,60 +67,8 @@ def columns_of_frame(source: Any) -> list[Column]:
         raise TableError(f"this {type(source).__name__} cannot be read as rows: {error}") from error
 
 
-def columns_of_series(all_series: Iterable[Any]) -> list[Column]:
-    """The columns; an error tells of all that cannot be used."""
-    columns, wrong = list[Column](), list[str]()
-    for series in all_series:
-        try:
-            columns.append(column_of_series(series))
-        except TableError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise TableError("\n".join(wrong))
-    return columns
-
-
-def column_of_series(series: Any) -> Column:
-    name = str(series.name)
-    is_null = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    present = series.drop_nulls() if is_null.any() else series
-    categories = categories_of(series)
-    if categories is not None:
-        column = column_of_categories(name, categories, present.to_list())
-    elif series.dtype.is_integer() or series.dtype.is_float():
-        column = column_of_array(name, np.asarray(present.to_numpy()))
-    else:
-        column = column_of_objects(name, present.to_list())
-    codes = np.full(len(is_null), MISSING, np.int64)
-    codes[~is_null] = column.codes
-    return replace(column, codes=codes)
-
-
-def categories_of(series: Any) -> Sequence[Any] | None:
-    """The categories that a column declares. A Polars Categorical has none of its own: columns share them."""
-    import narwhals.stable.v2 as nw
-
-    native = series.to_native()
-    if series.dtype == nw.Categorical and hasattr(native, "unify_dictionaries"):
-        chunks = native.unify_dictionaries().chunks
-        return list(chunks[0].dictionary.to_pylist()) if chunks else []
-    if series.dtype == nw.Categorical and hasattr(getattr(native, "cat", None), "categories"):
-        return list(native.cat.categories)
-    return list(series.dtype.categories) if series.dtype == nw.Enum else None
-
-
-def column_of_categories(name: str, categories: Sequence[Any], cells: Sequence[Any]) -> Column:
-    declared = [plain(category) for category in dict.fromkeys(categories) if not is_missing(category)]
-    code_of = {category: code for code, category in enumerate(declared)}
-    codes = np.fromiter((code_of.get(cell, MISSING) for cell in cells), np.int64, len(cells))
-    states = (state if isinstance(state, str | int | float) else str(state) for state in declared)
-    return Column(name, tuple(states), codes, declared=True)
-
-
 def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     """The columns of a lazy frame: its engine counts gaps, finds cut points, cuts, and counts equal rows."""
-    import narwhals.stable.v2 as nw
-
     schema = dict(frame.collect_schema())
     weight = options.weights
     if weight is not None and not isinstance(weight, str):
@@ -184,16 +114,12 @@ def answers(frame: Any, expressions: Sequence[Any]) -> list[float]:
 
 
 def gap(name: str, may_be_nan: bool) -> Any:
-    import narwhals.stable.v2 as nw
-
     cell = nw.col(name)
     return cell.is_null() | cell.is_nan() if may_be_nan else cell.is_null()
 
 
 def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
     """The rows that count, and a note on the others."""
-    import narwhals.stable.v2 as nw
-
     if weight is None:
         return frame, ()
     check_known(weight, names, option("weights"))
@@ -230,8 +156,6 @@ def rules_for_lazy(
 def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: Mapping[str, Any]) -> list[Column]:
     """Columns that rules see as they see those of the frame: of numbers that are not whole one such, of whole numbers
     the least ones, as many as there are, with as many rows."""
-    import narwhals.stable.v2 as nw
-
     asked = []
     for name in names:
         cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
@@ -251,8 +175,6 @@ def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: 
 
 
 def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
-    import narwhals.stable.v2 as nw
-
     counts = answers(frame, [(~nw.col(name).is_finite() & ~gaps[name]).sum() for name in gaps])
     for name, count in zip(gaps, counts, strict=True):
         if count:
@@ -264,7 +186,6 @@ def rows_without_gaps(
     frame: Any, gaps: Mapping[str, Any], missing: str
 ) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
     """The rows that the user wants of those with missing values, a note on the others, and columns to be refused."""
-    import narwhals.stable.v2 as nw
 
     def either(others: Sequence[Any]) -> Any:
         return nw.any_horizontal(*others, ignore_nulls=True)
@@ -288,8 +209,6 @@ def rows_without_gaps(
 
 def states_lost_with_rows(whole: Any, gaps: Mapping[str, Any], columns: Sequence[Column]) -> tuple[str, ...]:
     """A note on columns that had several states before rows were dropped."""
-    import narwhals.stable.v2 as nw
-
     constant = [column for column in columns if len(column.values) == 1]
     asked = [of for column in constant for of in (nw.col(column.name).n_unique(), gaps[column.name].any())]
     found = answers(whole, [nw.len(), *asked]) if constant else [0.0]
@@ -313,8 +232,6 @@ def points_by_engine(frame: Any, rules: Mapping[str, Rule], weight: str | None) 
 
 
 def engine_statistic(name: str, kind: str, p: float, weight: str | None) -> Any:
-    import narwhals.stable.v2 as nw
-
     cell = nw.col(name)
     if kind == "quantile":
         if weight is not None:
@@ -327,83 +244,8 @@ def engine_statistic(name: str, kind: str, p: float, weight: str | None) -> Any:
 
 def interval(name: str, points: Sequence[float], is_gap: Any) -> Any:
     """The place of a cell's interval, MISSING if the cell is."""
-    import narwhals.stable.v2 as nw
-
     above = reduce(add, ((nw.col(name) > point).cast(nw.Int32) for point in points))
     return nw.when(is_gap).then(nw.lit(MISSING)).otherwise(above).alias(name)
-
-
-def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], NDArray[np.int64]]:
-    """The distinct rows, as columns, and the number or weight of each."""
-    import narwhals.stable.v2 as nw
-
-    count = "_" + max(names, key=len)  # longer than any other name
-    number = nw.len() if weight is None else nw.col(weight).sum()
-    parts, counts, n_distinct = list[list[Column]](), list[NDArray[np.int64]](), 0
-    for rows in parts_of_rows(frame.group_by(*names).agg(number.alias(count))):
-        parts.append([narrowed(column) for column in columns_of_series(rows.get_column(name) for name in names)])
-        counts.append(np.asarray(rows.get_column(count).to_numpy()).astype(np.int64))
-        n_distinct += len(rows)
-        require_memory_for(n_distinct, len(names))
-    return [joined([part[v] for part in parts]) for v in range(len(names))], np.concatenate(counts)
-
-
-def parts_of_rows(rows: Any) -> Iterator[Any]:
-    """Some rows after the other where the engine can, so that only their codes are held; else all of them."""
-    import narwhals.stable.v2 as nw
-
-    begin = getattr(rows.to_native(), "to_arrow_reader", None)  # of DuckDB
-    if begin is None:
-        yield rows.collect()
-        return
-    reader = begin(ROWS_OF_A_PART)
-    from pyarrow import Table
-
-    is_any = False
-    for batch in reader:
-        is_any = True
-        yield nw.from_native(Table.from_batches([batch]), eager_only=True)
-    if not is_any:
-        yield nw.from_native(reader.schema.empty_table(), eager_only=True)
-
-
-def require_memory_for(n_distinct: int, n_columns: int) -> None:
-    """Before so many rows are put together. Raises TooLarge."""
-    needed, there_is = n_distinct * (BYTES_OF_A_CODE * n_columns + BYTES_OF_A_ROW), available_memory()
-    if needed > there_is:
-        raise TooLarge(
-            f"The rows of this table are too different: {n_distinct:,} distinct rows of {n_columns} columns were found "
-            f"so far, and a table of them takes {shown_bytes(needed)} more, where {shown_bytes(there_is)} are left. "
-            f"Leave out columns ({option('leave_out')}), cut numbers into fewer states ({option('discretize')}), or "
-            "take a part of the rows."
-        )
-
-
-def narrowed(column: Column) -> Column:
-    """The same in as few bytes as its codes need; operations on codes may add one or two."""
-    least = np.int16 if len(column.values) < np.iinfo(np.int16).max - 2 else np.int32
-    return replace(column, codes=column.codes.astype(least))
-
-
-def joined(parts: Sequence[Column]) -> Column:
-    """One column of the rows of all parts, each of which has values of its own."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if first.is_float:
-        whole = column_of_array(first.name, np.concatenate([part.values for part in parts]))
-    elif first.declared:
-        states = list(chain.from_iterable(part.values for part in parts))
-        whole = column_of_categories(first.name, states, states)
-    else:
-        whole = column_of_objects(first.name, list(chain.from_iterable(part.values for part in parts)))
-    whole = narrowed(whole)
-    begins = np.cumsum([0, *(len(part.values) for part in parts)])
-    codes = [
-        np.append(whole.codes[begin:end], whole.codes.dtype.type(MISSING))[part.codes]  # which is the last
-        for part, begin, end in zip(parts, begins, begins[1:], strict=False)
-    ]
-    return replace(whole, codes=np.concatenate(codes))
 
 
 def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> Column:

@@ -18,15 +18,7 @@ from topdag.data.discretize import Discretize
 from topdag.data.table import table_of_columns
 from topdag.data.troubles import note_on_dropped
 from topdag.errors import TableError
-from topdag.estimators.base import (
-    Classifier,
-    Learner,
-    coded_classes,
-    columns_from,
-    has_gap,
-    learned_codings,
-    only_rows,
-)
+from topdag.estimators.base import Classifier, Learner, coded_classes, columns_from, has_gap, learned_codings, only_rows
 from topdag.knowledge.classifiers import k_dependence
 from topdag.networks.fit import fit_network
 from topdag.networks.probability_tables import expected_probabilities, family_counts

@@ -17,13 +17,7 @@ from topdag.data.encode import columns_of_rows, known_codes
 from topdag.data.table import Table
 from topdag.errors import NetworkError, TableError
 from topdag.networks.checks import check_ess, require_known
-from topdag.networks.probability_tables import (
-    drawn_states,
-    expected_probabilities,
-    family_counts,
-    require_rows,
-    seeded,
-)
+from topdag.networks.probability_tables import drawn_states, expected_probabilities, family_counts, require_rows, seeded
 from topdag.networks.regressions import Regression, pooled, regressions_in
 
 if TYPE_CHECKING:

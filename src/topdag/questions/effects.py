@@ -29,16 +29,9 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
-from topdag.questions.request import (
-    Request,
-    Said,
-    asked_about,
-    checked_count,
-    checked_seed,
-    parted,
-    run_stats,
-)
-from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
+from topdag.questions.request import Request, Said, asked_about, checked_count, checked_seed, parted, run_stats
+from topdag.questions.sum_sizes import Purpose
+from topdag.questions.sums import asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores

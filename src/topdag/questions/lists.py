@@ -4,62 +4,46 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from numbers import Real
-from typing import Any, Generic, TypeVar, Unpack, cast
+from typing import Any, Generic, Unpack, cast
 
 import numpy as np
 
 from topdag import _core
-from topdag._util.arrays import Floats, Masks
-from topdag._util.bitsets import network_rows, words_for
+from topdag._util.bitsets import words_for
 from topdag._util.brief import brief
 from topdag._util.options import question, worded
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
-from topdag.answers.results import Proof, Status, limit_text, proof_of
+from topdag.answers.results import Status, limit_text, proof_of
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
-from topdag.networks.network import Network
 from topdag.questions.best import checked_path, scored_table
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
-from topdag.questions.list_sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores
+from topdag.questions.listing.partition import Partitioned, PartitionLists, kind_for
+from topdag.questions.listing.sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
+from topdag.questions.listing.stopped import AnyList, begun, best_found, empty, no_network
 from topdag.questions.order_prior import list_by_orders, require_room
-from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
-from topdag.questions.request import (
-    Request,
-    Said,
-    Trail,
-    asked_about,
-    checked_count,
-    run_stats,
-    space_of,
-    upper_bound,
-)
+from topdag.questions.request import Request, Said, Trail, asked_about, checked_count, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.probability_losses import together
-from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import compiled_for, scored_columns
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import weighed
 from topdag.search.engines import Engine
-from topdag.search.family_lists import FamilyLists
-from topdag.search.partition.listed import Kind
 from topdag.search.reach import first_slack
 
-STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
 SCORED_FOR, SCORED_FACTOR = 10, 1e3
 """Families reach at first as far as a list of so many may: of longer lists many tie, and reach little further. Of
 larger factors the best network comes first, as families may be very many."""
 READ_FROM_LISTS = (Engine.PARTITION, Engine.SPARSE)
 LISTING = f"{Engine.DENSE.value} and depth-first listing"
-AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 
 @brief
@@ -101,7 +85,7 @@ def networks_within(
     With a ``prior`` (see ``best_network``) by data and prior. ``checkpoint``: see ``k_best_networks``.
     """
     request, run = _asked(source, kind, options, checkpoint, prior)
-    wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
+    wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=checked_factor(factor))
     return list_of(NetworkList, request, wanted, run)
 
 
@@ -138,44 +122,8 @@ def classes_within(
     ``checkpoint``: see ``k_best_networks``.
     """
     request, run = _asked(source, kind, options, checkpoint)
-    wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
+    wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=checked_factor(factor))
     return list_of(ClassList, request, wanted, run)
-
-
-@brief
-def count_networks_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]) -> int:
-    """How many networks are within this Bayes factor of the best; none of them is stored.
-
-    When ``time_limit`` comes first, raises OutOfTime, whose ``answer`` is the number found so far; on Ctrl-C,
-    Interrupted with the same.
-    """
-    request, run = asked_about(source, kind, options)
-    wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.NETWORKS, Trail(request), wanted, run)
-
-
-@brief
-def count_classes_within(source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]) -> int:
-    """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
-    request, run = asked_about(source, kind, options)
-    wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.CLASSES, Trail(request), wanted, run)
-
-
-@brief
-def iter_networks_within(
-    source: Any, factor: float, kind: KindLike = None, **options: Unpack[Said]
-) -> Iterator[Network]:
-    """The networks within this Bayes factor of the best, one by one, in no particular order.
-
-    Memory does not grow with their number. When ``time_limit`` comes before the last one, counted from the call on,
-    the stream raises OutOfTime, whose ``answer`` is how many it gave.
-    """
-    request, run = asked_about(source, kind, options)
-    wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    with run.hearing():
-        scores = scores_for(request, wanted, run)
-    return _streamed(scores, wanted, run)
 
 
 def _asked(
@@ -187,7 +135,7 @@ def _asked(
 
 def list_of(make: Callable[..., AnyList], request: Request, wanted: Wanted, run: Run) -> AnyList:
     """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same."""
-    return run.answer(lambda: _listed(make, request, wanted, run), in_words)
+    return run.answer(lambda: listed(make, request, wanted, run), in_words)
 
 
 def in_words(found: BestList[Any]) -> str:
@@ -196,7 +144,7 @@ def in_words(found: BestList[Any]) -> str:
     return f"{len(found):,} found, complete above {found.floor}"
 
 
-def _listed(
+def listed(
     make: Callable[..., AnyList], request: Request, wanted: Wanted, run: Run, *, kept_for: Wanted | None = None
 ) -> AnyList:
     """The list, or when the run is over what there is of it. ``kept_for``: what scores must have been kept for, where
@@ -205,7 +153,7 @@ def _listed(
     found = reading.whole()
     if found is None:
         found = reading.so_far(reading.trail.limit(run))
-    return found if len(found) or found.proof.status is not Status.STOPPED else _begun(found, reading.trail)
+    return found if len(found) or found.proof.status is not Status.STOPPED else begun(found, reading.trail)
 
 
 class _Reading(Generic[AnyList]):
@@ -221,7 +169,7 @@ class _Reading(Generic[AnyList]):
     def so_far(self, limit: Stop) -> AnyList:
         """Complete above its floor, but a limit came before it was whole."""
         if self.found is None:
-            return _empty(self.make, self.trail, self.run, limit)
+            return empty(self.make, self.trail, self.run, limit)
         return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit_text(limit)))
 
     def whole(self) -> AnyList | None:
@@ -261,7 +209,7 @@ class _Reading(Generic[AnyList]):
                 return self.so_far(Stop.MEMORY_LIMIT)
             if prepared is None:
                 self.trail.standing, self.trail.placed = source.standing, source.placed
-                return _no_network(self.make, self.trail, self.run) if source.is_infeasible else None
+                return no_network(self.make, self.trail, self.run) if source.is_infeasible else None
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
@@ -272,12 +220,12 @@ class _Reading(Generic[AnyList]):
         found = source.go()
         self.trail.standing = source.standing
         if found.is_infeasible:
-            return _no_network(self.make, self.trail, self.run)
+            return no_network(self.make, self.trail, self.run)
         return _from_partition(found, self.make, self.wanted, self.run, self.trail)
 
     def _constrained(self, scores: Scores) -> AnyList:
         """Of classes, those of networks that satisfy the constraints."""
-        from topdag.questions.constrained_lists import list_classes, list_constrained
+        from topdag.questions.listing.constrained import list_classes, list_constrained
 
         if self.make is not ClassList:
             return cast(AnyList, list_constrained(scores, self.wanted, self.run))
@@ -285,7 +233,7 @@ class _Reading(Generic[AnyList]):
         def list_networks(wanted: Wanted) -> NetworkList:
             # Scores kept for so many classes have all networks of these, however many they are.
             request = replace(self.request, scores=scores)
-            return _listed(NetworkList, request, wanted, self.run, kept_for=self.wanted)
+            return listed(NetworkList, request, wanted, self.run, kept_for=self.wanted)
 
         return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run))
 
@@ -360,9 +308,9 @@ def _from_partition(
     """Whole, or when the run is over what there is of it: the best network found stands first, proved or not."""
     scores = found.scores
     most = min(wanted.most, _room_for(len(scores.columns), run))
-    values, parents, is_cut = _rows_in_time(found, most, run)
+    values, parents, is_cut = found.rows_in_time(most, run)
     if not len(values):
-        return _empty(make, trail, run, found.limit)
+        return empty(make, trail, run, found.limit)
     limit = found.limit if len(values) == wanted.most or len(values) < most else Stop.MEMORY_LIMIT
     limit = run.limit if is_cut else limit
     is_shorter = is_cut or (len(values) == most and found.limit is None)
@@ -370,19 +318,6 @@ def _from_partition(
     proof = proof_of(limit, float(values[0]), found.most, scores.describe_space())
     engine = f"{Engine.PARTITION.value} on branch and cut"
     return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, found.work, trail.reason))
-
-
-def _rows_in_time(found: Partitioned, most: int, run: Run) -> tuple[Floats, Masks, bool]:
-    """Scores and networks, and whether the run was over before the last. What is held is there at once; members of
-    classes, which may be very many, are made one by one: a first batch always."""
-    rows, n = islice(found.rows(), most), len(found.scores.columns)
-    values, parents, is_cut = [np.empty(0)], [network_rows([], n)], False
-    while not is_cut and (batch := list(islice(rows, STREAM_BATCH))):
-        is_cut = found.kind is Kind.MEMBERS and len(values) > 1 and run.is_over
-        if not is_cut:
-            values.append(np.array([value for value, _ in batch]))
-            parents.append(network_rows([masks for _, masks in batch], n))
-    return np.concatenate(values), np.concatenate(parents), is_cut
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
@@ -396,60 +331,6 @@ def _room_for(n: int, run: Run) -> int:
     return max(1, int(0.8 * available) // (4 * (8 * n * words_for(n) + 16)))
 
 
-def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList:
-    """Every choice of listed families has a cycle."""
-    return _nothing(make, trail, run, proof_of(None, -math.inf, -math.inf, space_of(trail)))
-
-
-def _begun(empty: AnyList, trail: Trail) -> AnyList:
-    """With the best network found, where there is one, though nothing is proved of it."""
-    network = _best_found(trail)
-    if network is None:
-        return empty
-    masks = empty.source.masks_of(network)
-    is_on_grid = trail.scores is not None and not isinstance(trail.request.prior, OrderModular)
-    value = empty.source.store.value_of(masks) if is_on_grid else trail.score_of(network)
-    bound = max(empty.proof.bound, value)
-    proof = replace(empty.proof, bound=bound, gap=bound - value)
-    parents = network_rows([masks], len(masks))
-    return replace(empty, scores=np.array([value]), parents=parents, floor=max(empty.floor, value), proof=proof)
-
-
-def _best_found(trail: Trail) -> Network | None:
-    if trail.scores is not None and trail.standing_masks is not None:
-        return trail.scores.network(trail.standing_masks)
-    from topdag.questions.first_network import look_once_more
-
-    look_once_more(trail)
-    return None if trail.first is None else trail.first.network
-
-
-def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
-    """Nothing is known yet but a bound that no network exceeds: complete above that."""
-    bound = upper_bound(trail)
-    return _nothing(make, trail, run, Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail)))
-
-
-def _nothing(make: Callable[..., AnyList], trail: Trail, run: Run, proof: Proof) -> AnyList:
-    scores = trail.scores or _without_scores(trail.request, trail.notes)
-    none = network_rows([], len(scores.columns))
-    stats = run_stats(scores, run, trail.engine, {}, trail.reason)
-    return make(scores, np.empty(0), none, proof.bound, proof, stats)
-
-
-def _without_scores(request: Request, notes: tuple[str, ...]) -> Scores:
-    """What a list looks into when scoring was stopped: no families but those without parents."""
-    table, kind = request.table, request.kind
-    assert table is not None and kind is not None
-    columns = scored_columns(table)
-    families = [(x, (), kind.local(table, v, [])) for x, v in enumerate(columns)]
-    lists = FamilyLists.build([table.names[v] for v in columns], families)
-    compiled = compiled_for(table, columns, request.constraints)
-    known = {"constraints": request.constraints, "compiled": compiled} if compiled is not None else {}
-    few = scores_from_lists(lists, kind=kind, table=table, max_parents=request.max_parents, **known)
-    return replace(few, names=table.names, columns=columns, notes=notes, prior=request.prior)
-
-
 def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
     trail = Trail(request)
@@ -457,7 +338,7 @@ def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     if trail.too_large is not None:
         raise trail.too_large
     if scores is None:
-        network = _best_found(trail)
+        network = best_found(trail)
         raise out_of_time(wanted, run, best=None if network is None else trail.score_of(network))
     wanted.require_kept(scores)
     return scores
@@ -484,129 +365,6 @@ def require_score_equivalent(request: Request, asked_by: str) -> None:
         )
 
 
-def count_of(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
-    """The count, or OutOfTime or Interrupted with how many there are at least."""
-    return run.answer(lambda: _counted(what, trail, wanted, run), lambda found: f"there are {found:,}")
-
-
-def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
-    if what is _core.Listed.CLASSES:
-        require_score_equivalent(trail.request, wanted.asked_by)
-    scores = trail.scores = scores_for(trail.request, wanted, run)
-    if not scores.columns:
-        return 1  # the empty network
-    question = Question.CLASSES if what is _core.Listed.CLASSES else Question.LIST
-    engine = decide(Request.from_scores(scores), question).engine
-    if engine is Engine.CONSTRAINED:
-        return _count_listed(what, replace(trail.request, scores=scores), wanted, run)
-    if engine is Engine.PARTITION:
-        return _count_by_partition(what, scores, wanted, run)
-    source = Lattices(scores, wanted, run)
-    try:
-        prepared = source.next()
-    except ManySets:
-        return _count_by_partition(what, scores, wanted, run)
-    if source.is_infeasible:
-        return 0
-    if prepared is None:
-        raise out_of_time(wanted, run)
-    lattice = prepared.lattice
-    lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    with within_memory(wanted.less):
-        finished, counts = _core.count_above(lattice, what, lowest, run.limits)
-    if not finished:
-        raise out_of_time(wanted, run, counts.found)
-    return counts.found
-
-
-def _count_by_partition(what: _core.Listed, scores: Scores, wanted: Wanted, run: Run) -> int:
-    kind = kind_for(scores, of_classes=what is _core.Listed.CLASSES)
-    found = PartitionLists(scores, wanted, run, kind).go()
-    if found.limit is not None:
-        raise out_of_time(wanted, run, found.count)
-    return found.count
-
-
-def _count_listed(what: _core.Listed, request: Request, wanted: Wanted, run: Run) -> int:
-    """What can only be counted by listing."""
-    make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
-    found = _listed(make, request, wanted, run)
-    if found.proof.status is Status.STOPPED:
-        raise out_of_time(wanted, run, 0 if nothing_is_proved(found) else len(found))
-    return len(found)
-
-
-def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
-    if not scores.columns:
-        yield scores.network([])
-        return
-    if needs_splitting(scores):
-        with run.hearing():
-            whole = _listed(NetworkList, Request.from_scores(scores), wanted, run)
-        is_stopped = whole.proof.status is Status.STOPPED
-        if is_stopped and nothing_is_proved(whole):
-            raise out_of_time(wanted, run)
-        yield from whole
-        if is_stopped:
-            raise out_of_time(wanted, run, len(whole))
-        return
-    if decide(Request.from_scores(scores), Question.LIST).engine is Engine.PARTITION:
-        yield from _streamed_by_partition(scores, wanted, run)
-        return
-    try:
-        yield from _streamed_by_lattice(scores, wanted, run)
-    except ManySets:
-        yield from _streamed_by_partition(scores, wanted, run)
-
-
-def _streamed_by_lattice(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
-    """Raises ManySets before the first."""
-    source = Lattices(scores, wanted, run)
-    with run.hearing():
-        stream = _opened(source, wanted, run)
-        maker = _empty(NetworkList, Trail(Request.from_scores(scores)), run, None)
-    if source.is_infeasible:
-        return
-    if stream is None:
-        raise out_of_time(wanted, run)
-    given = 0
-    while True:
-        with run.hearing():
-            batch = stream.next(STREAM_BATCH, run.limits)
-        for masks in batch.parents.tolist():
-            yield maker.network_of(masks)
-        given += len(batch.scores)
-        if batch.finished:
-            return
-        if len(batch.scores) < STREAM_BATCH:
-            raise out_of_time(wanted, run, given)
-
-
-def _streamed_by_partition(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
-    """Classes are held, their members are not."""
-    with run.hearing():
-        found = PartitionLists(scores, wanted, run, kind_for(scores, of_classes=False)).go()
-        maker = _empty(NetworkList, Trail(Request.from_scores(found.scores)), run, None)
-    given = 0
-    for _, masks in found.rows() if found.limit is None else ():
-        yield maker.network_of(masks)
-        given += 1
-        if run.is_over:
-            break
-    if run.is_over or found.limit is not None:
-        raise out_of_time(wanted, run, given)
-
-
-def _opened(source: Lattices, wanted: Wanted, run: Run) -> _core.NetworkStream | None:
-    """None when the run is over, or there is no network."""
-    prepared = source.next()
-    if prepared is None:
-        return None
-    lowest = wanted.lowest(prepared.lattice.best_score, prepared.scores)
-    with within_memory(wanted.less):
-        return _core.open_stream(prepared.lattice, lowest, run.limits)
-
-
 def checked_k(k: int) -> int:
     return checked_count("k", k, 1, MOST_IN_A_LIST)
 
@@ -615,7 +373,7 @@ def _checked_at_most(at_most: int | None) -> int:
     return MOST_IN_A_LIST if at_most is None else checked_count("at_most", at_most, 1, MOST_IN_A_LIST)
 
 
-def _checked_factor(factor: float) -> float:
+def checked_factor(factor: float) -> float:
     if isinstance(factor, bool) or not isinstance(factor, Real) or not 1 <= factor <= LARGEST_FACTOR:
         raise ScoreError(f"A Bayes factor is a number from 1 on, at most {LARGEST_FACTOR:g}, not {factor!r}.")
     return float(factor)

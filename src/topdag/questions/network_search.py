@@ -19,7 +19,7 @@ from topdag.answers.lists import NetworkList
 from topdag.answers.results import proof_of
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
 from topdag.questions.decide import Question, decide
-from topdag.questions.list_sources import Wanted, wide_enough
+from topdag.questions.listing.sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
 from topdag.questions.request import Request, Said, asked_about, checked_count, run_stats

@@ -19,7 +19,7 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
-from topdag.questions.sums import MOST_FOR_ORDER_PATHS, averages
+from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages
 from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore

@@ -18,7 +18,7 @@ from topdag.answers.lists import NetworkList
 from topdag.answers.results import proof_of
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import only_the_empty_network, out_of_time
 from topdag.questions.request import run_stats
 from topdag.scoring.keep import how_to_keep_all, kept_as

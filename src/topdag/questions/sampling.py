@@ -14,15 +14,7 @@ from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Question, decide, plan_prior
-from topdag.questions.request import (
-    Request,
-    Said,
-    asked_about,
-    checked_count,
-    checked_seed,
-    run_stats,
-    scores_of,
-)
+from topdag.questions.request import Request, Said, asked_about, checked_count, checked_seed, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores

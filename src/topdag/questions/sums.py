@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,25 +12,20 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
-from topdag._util.options import option, question, worded
 from topdag._util.run import Result, Run
 from topdag._util.stop import TimeIsUp
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
-from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
-from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
-from topdag.networks.checks import require_known
 from topdag.questions.decide import Question, decide, plan_prior
-from topdag.questions.request import Request, Said, asked_about, run_stats
+from topdag.questions.request import Request, Said, asked_about, run_stats, scores_of
+from topdag.questions.sum_sizes import TOTAL, Purpose, require_memory, require_room
 from topdag.scoring.allowed import admitted
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind
-from topdag.scoring.score import score_within
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
-from topdag.search.engines import most_that_fit
 from topdag.search.stores import FamilyStore
 
 UNIFORM = "all networks equally likely before"
@@ -39,8 +34,6 @@ MOST_CANCELLATION = 1e7
 SAFE_DEFECT = 1e-11
 """Sums along different ways that differ by more have lost too many digits as well."""
 LARGEST_DEFECT = 1e-9
-MOST_FOR_ORDER_PATHS = 18
-"""Above this many variables the states of an order for one ancestor, 3**(n - 1) numbers, pass a gigabyte."""
 MOST_FOR_ORDERED_PATHS = 14
 """Above this many variables, paths of networks that agree with an order, 5**(n - 1) steps for each ancestor without it,
 take too long."""
@@ -116,31 +109,6 @@ def network_posteriors(
     return _summed_up("network_posteriors", wanted, *asked_about(source, kind, options, prior))
 
 
-@dataclass(frozen=True)
-class Purpose:
-    """What a sum is for: each takes memory of its own."""
-
-    edges: bool = True
-    paths: bool = False
-    parent_sets_of: tuple[str, ...] | None = ()
-
-    def parent_sets(self, names: Sequence[str], columns: Sequence[int]) -> int:
-        """The scored variables whose parent sets are kept, as bits."""
-        if self.parent_sets_of is not None:
-            require_known(self.parent_sets_of, names)
-        chosen = names if self.parent_sets_of is None else self.parent_sets_of
-        return sum(1 << i for i, v in enumerate(columns) if names[v] in chosen)
-
-
-TOTAL = Purpose(edges=False)
-
-
-def averages() -> str:
-    """What to do where sums are out of reach."""
-    average = f"see how often edges come back ({question('bootstrap')}), or average over a list of networks"
-    return worded(average, f"{average} (topdag list, topdag effects -k)")
-
-
 def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
     try:
         return run.answer(answer, lambda _: "the sum was done")
@@ -154,13 +122,14 @@ def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
     _require_few_for_paths(request, wanted)
     plan_prior(request, decide(request, Question.SUM), run)
     if scores is None or (scores.automatic and request.table is not None and not scores.is_kept()):
-        table, asked_kind, known = request.table, request.kind, request.constraints
-        assert table is not None and asked_kind is not None
-        scores = score_for_sums(table, asked_kind, request.max_parents, prior, wanted, run, known)
+        assert request.table is not None
+        columns = scored_columns(request.table)
+        require_room(request.table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
+        scores = scores_of(request, run, "all")
     else:
         scores.require_kept("A sum over all networks")
         held = scores.store.n_bytes
-        _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
+        require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise TimeIsUp
     return scores
@@ -176,55 +145,6 @@ def _require_few_for_paths(request: Request, wanted: Purpose) -> None:
             f"{'; '.join(known.rest.lines(known.names))}, paths are summed for at most "
             f"{MOST_FOR_ORDERED_PATHS}. Ask for edges, sample networks, or average over a list of them."
         )
-
-
-def score_for_sums(
-    table: Table,
-    kind: ScoreKind,
-    max_parents: int | None,
-    prior: Prior | None,
-    wanted: Purpose,
-    run: Run,
-    constraints: Constraints | None = None,
-) -> Scores | None:
-    """All families, None when the time is up."""
-    columns = scored_columns(table)
-    _require_room(table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
-    return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)
-
-
-def _require_room(
-    names: Sequence[str],
-    columns: Sequence[int],
-    prior: Prior | None,
-    wanted: Purpose,
-    run: Run,
-    *,
-    held: int = 0,
-    scored: float = 0.0,
-) -> None:
-    """Refuses what is too large. ``held``: bytes of scores there are; ``scored``: that will be, at least."""
-    n, kept = len(columns), wanted.parent_sets(names, columns)
-    over_orders = isinstance(prior, OrderModular)
-    if over_orders and wanted.paths and n > MOST_FOR_ORDER_PATHS:
-        raise TooLarge(
-            f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
-            "edges, or take another prior."
-        )
-    what = f"The sum over all {'orders' if over_orders else 'networks'} of {n} variables"
-
-    def needed(m: int) -> float:
-        return _sum_bytes(m, over_orders, wanted, kept & (1 << m) - 1, run) + (held + scored) / 2.0 ** (n - m)
-
-    fits = most_that_fit(needed, run.allowed_memory)
-    advice = f"{fits} variables would fit" if fits else f"Raise {option('memory_limit')}"
-    run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or {averages()}.", held=held)
-
-
-def _sum_bytes(n: int, over_orders: bool, wanted: Purpose, kept: int, run: Run) -> float:
-    if over_orders:
-        return _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
-    return _core.network_sums_bytes(n, wanted.edges or wanted.paths, kept, False, run.threads)
 
 
 def without_data(scores: Scores, run: Run) -> Scores:
@@ -289,7 +209,7 @@ def _over_networks(scores: Scores, wanted: Purpose, run: Run) -> _core.Posterior
 def _networks_with(scores: Scores, wanted: Purpose, run: Run, *, extended: bool) -> _core.Posteriors:
     n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     everything = wanted.edges or wanted.paths
-    _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
+    require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
     core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
     return _finished(_core.sum_networks(core, everything, kept, extended, run.limits))
 
@@ -297,19 +217,13 @@ def _networks_with(scores: Scores, wanted: Purpose, run: Run, *, extended: bool)
 def _over_orders(scores: Scores, prior: OrderModular, wanted: Purpose, run: Run) -> _core.Posteriors:
     n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     needed = _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
-    _require_memory(needed, scores, run, "orders")
+    require_memory(needed, scores, run, "orders")
     weights = None
     if prior.order_weight is not None:
         names = scores.scored_names
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
     core = scores.store.core(scores.order)
     return _finished(_core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.limits))
-
-
-def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
-    held = scores.store.n_bytes
-    advice = f"Use fewer variables, or {averages()}."
-    run.require_memory(needed + held, f"The sum over all {what} of {len(scores.columns)} variables", advice, held=held)
 
 
 def _finished(found: _core.Posteriors) -> _core.Posteriors:
@@ -373,7 +287,7 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
     begin = run.seconds
     weighted = scores if prior is None else scores_with(scores, prior, run)
     needed = _core.ordered_paths_bytes(len(scores.columns), run.threads)
-    _require_memory(needed, weighted, run, "networks")
+    require_memory(needed, weighted, run, "networks")
     summed = _core.ordered_paths(weighted.store.core(scores.before), run.limits)
     if summed is None:
         raise TimeIsUp

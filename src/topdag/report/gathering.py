@@ -20,11 +20,12 @@ from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
 from topdag.questions.effects import WantedEffects, effects_of_list, effects_of_sums
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, lists_classes
-from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
+from topdag.questions.sum_sizes import Purpose
+from topdag.questions.sums import asked, posteriors_of, scored_for
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns

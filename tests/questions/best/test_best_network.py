@@ -9,18 +9,7 @@ import pytest
 import reference
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from strategies import (
-    ALL_CASES,
-    BDE,
-    CASES,
-    Case,
-    list_scores,
-    sampled_table,
-    stored,
-    table_of,
-    tables,
-    tied_lists,
-)
+from strategies import ALL_CASES, BDE, CASES, Case, list_scores, sampled_table, stored, table_of, tables, tied_lists
 
 import topdag as td
 from topdag.scoring.scores import Scores

@@ -13,14 +13,7 @@ import reference
 from ctrl_c import press_ctrl_c
 from given_sizes import AS_LISTS, give_sizes
 from greedy import climb
-from random_inputs import (
-    constraints_of,
-    demanding_constraints,
-    obeys_of,
-    random_constraints,
-    random_table,
-    table_of,
-)
+from random_inputs import constraints_of, demanding_constraints, obeys_of, random_constraints, random_table, table_of
 from strategies import CASES, Case, sampled_table
 
 import topdag as td

@@ -18,10 +18,10 @@ from strategies import sampled_table
 import topdag as td
 from topdag._util.run import Run
 from topdag.errors import ConstraintError, ScoreError, TooLarge
-from topdag.questions import request, sums
+from topdag.questions import request
 from topdag.questions.best import best_of
 from topdag.questions.decide import Question, decide, decide_again
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
@@ -317,7 +317,7 @@ def test_what_is_refused_is_not_scored(monkeypatch: pytest.MonkeyPatch, case: st
     def fail(*_: object, **__: object) -> None:
         pytest.fail("scoring began")
 
-    for module in (scoring, request, sums):
+    for module in (scoring, request):
         monkeypatch.setattr(module, "score_within", fail)
     with pytest.raises(error, match=words):
         ask(sampled_table(15, 50, seed=1))

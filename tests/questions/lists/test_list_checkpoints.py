@@ -19,8 +19,8 @@ from strategies import sampled_table, tied_lists
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.lists import BestList
-from topdag.questions.list_sources import Wanted
-from topdag.questions.partition_lists import PartitionLists, kind_for
+from topdag.questions.listing.partition import PartitionLists, kind_for
+from topdag.questions.listing.sources import Wanted
 from topdag.search import checkpoints
 from topdag.search.engines import sizes_given
 from topdag.search.family_lists import FamilyLists

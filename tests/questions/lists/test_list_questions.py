@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from list_checks import (
-    all_listed,
-)
+from list_checks import all_listed
 from strategies import table_of
 
 import topdag as td

@@ -6,12 +6,7 @@ import pytest
 from brute_force import least_factor, ranked
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from list_checks import (
-    all_listed,
-    drawn_tables,
-    every_case,
-    random_lists,
-)
+from list_checks import all_listed, drawn_tables, every_case, random_lists
 from strategies import Case
 
 import topdag as td

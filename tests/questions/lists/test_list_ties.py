@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from list_checks import (
-    all_listed,
-    one_row,
-    random_lists,
-)
+from list_checks import all_listed, one_row, random_lists
 from strategies import sampled_table, table_of
 
 import topdag as td

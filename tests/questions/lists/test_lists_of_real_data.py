@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-from list_checks import (
-    assert_in_order,
-    scores_of,
-)
+from list_checks import assert_in_order, scores_of
 from published import DATA
 
 import topdag as td

@@ -22,9 +22,9 @@ from topdag._util.bitsets import is_acyclic
 from topdag._util.class_graph import class_graph, class_members
 from topdag.answers.lists import BestList
 from topdag.cli.list_text import proof_in_words
-from topdag.questions import partition_lists
 from topdag.questions.decide import Question, decide
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing import partition
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.request import Request
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.search.engines import Engine, sizes_given
@@ -251,7 +251,7 @@ def test_members_of_a_class_are_listed_as_long_as_there_is_time(
                 press_ctrl_c()
             yield masks
 
-    monkeypatch.setattr(partition_lists, "class_members", stopped_by_the_user)
+    monkeypatch.setattr(partition, "class_members", stopped_by_the_user)
     with pytest.raises(td.Interrupted) as stopped:
         td.networks_within(pairs, 1.0, at_most=5_000)
     early = stopped.value.answer

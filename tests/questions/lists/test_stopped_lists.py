@@ -12,22 +12,14 @@ from brute_force import ranked
 from ctrl_c import press_ctrl_c
 from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
-from list_checks import (
-    INSTANTS,
-    LONG,
-    all_listed,
-    assert_complete_above_floor,
-    interrupted,
-    long_scores,
-    one_row,
-)
+from list_checks import INSTANTS, LONG, all_listed, assert_complete_above_floor, interrupted, long_scores, one_row
 from strategies import sampled_table, tied_lists
 
 import topdag as td
 from topdag import _core
 from topdag._util import run as runs
 from topdag.questions import first_network
-from topdag.questions import list_sources as list_lattices
+from topdag.questions.listing import sources
 from topdag.search.family_lists import FamilyLists
 
 
@@ -272,7 +264,7 @@ def test_stopped_edge_bounds_are_none() -> None:
 def test_a_count_interrupted_before_it_begins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the lattice is made nothing has been counted."""
 
-    monkeypatch.setattr(list_lattices, "lattice_of_all_sets", press_ctrl_c)
+    monkeypatch.setattr(sources, "lattice_of_all_sets", press_ctrl_c)
     for count in (td.count_networks_within, td.count_classes_within):
         with pytest.raises(td.Interrupted, match="nothing is known yet") as caught:
             count(one_row(3), 3)

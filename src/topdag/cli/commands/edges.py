@@ -6,7 +6,7 @@ from functools import partial
 
 from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.cli.command import Command, Exit
-from topdag.questions.sums import Purpose
+from topdag.questions.sum_sizes import Purpose
 
 COMMAND = Command(
     name="edges",

@@ -27,7 +27,7 @@ from topdag.questions.effects import (
     effects_of_list,
     require_effects,
 )
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.request import MOST_SEEDS, Request
 from topdag.questions.sums import asked

@@ -12,7 +12,8 @@ from topdag.cli.command import Command, Exit
 from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import say
 from topdag.questions.request import Request
-from topdag.questions.sums import TOTAL, UNIFORM, log_total, scored_for, without_data
+from topdag.questions.sum_sizes import TOTAL
+from topdag.questions.sums import UNIFORM, log_total, scored_for, without_data
 
 
 def print_evidence(args: Namespace) -> Exit:

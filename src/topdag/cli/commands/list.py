@@ -8,7 +8,7 @@ from topdag.cli.command import Command, Exit
 from topdag.cli.list_options import ABOUT_LISTED_FILES, ABOUT_LISTS, add_listing, list_costs
 from topdag.cli.list_runs import answer_list
 from topdag.cli.values import whole
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 

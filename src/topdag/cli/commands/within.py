@@ -9,7 +9,7 @@ from topdag.cli.list_options import ABOUT_LISTED_FILES, ABOUT_LISTS, add_listing
 from topdag.cli.list_runs import answer_count, answer_list
 from topdag.cli.options import refuse
 from topdag.cli.values import whole
-from topdag.questions.list_sources import Wanted
+from topdag.questions.listing.sources import Wanted
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 NOT_WITH_COUNT = ("at_most", "checkpoint", "show", "output", "json")

@@ -26,8 +26,8 @@ from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
 from topdag.errors import TooLarge
 from topdag.questions.decide import Question, decide, needs_splitting
-from topdag.questions.list_sources import Lattices, ManySets, Wanted, within_memory
-from topdag.questions.partition_lists import PartitionLists
+from topdag.questions.listing.partition import PartitionLists
+from topdag.questions.listing.sources import Lattices, ManySets, Wanted, within_memory
 from topdag.questions.request import Request, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores

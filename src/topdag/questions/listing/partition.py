@@ -15,12 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from topdag._util.arrays import Floats, Masks
 from topdag._util.bitsets import network_rows
 from topdag._util.class_graph import class_members
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
-from topdag.questions.list_sources import Wanted, spread_of, wide_enough
+from topdag.questions.listing.sources import Wanted, spread_of, wide_enough
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
@@ -36,6 +37,7 @@ from topdag.search.reach import LARGEST_REACH, first_slack, further_slack
 from topdag.search.relaxation import Incumbent
 from topdag.search.stores import ListStore
 
+ROWS_AT_ONCE = 1000
 MOST_MEMBERS_TRIED = 100
 """Members of a class, for the first that is allowed."""
 
@@ -74,6 +76,18 @@ class Partitioned:
                     yield value, masks
             else:
                 yield value, self._network_of(key)
+
+    def rows_in_time(self, most: int, run: Run) -> tuple[Floats, Masks, bool]:
+        """Scores and networks, and whether the run was over before the last. What is held is there at once; members of
+        classes, which may be very many, are made one by one: a first batch always."""
+        rows, n = islice(self.rows(), most), len(self.scores.columns)
+        values, parents, is_cut = [np.empty(0)], [network_rows([], n)], False
+        while not is_cut and (batch := list(islice(rows, ROWS_AT_ONCE))):
+            is_cut = self.kind is Kind.MEMBERS and len(values) > 1 and run.is_over
+            if not is_cut:
+                values.append(np.array([value for value, _ in batch]))
+                parents.append(network_rows([masks for _, masks in batch], n))
+        return np.concatenate(values), np.concatenate(parents), is_cut
 
     def _network_of(self, key: Key) -> Network:
         """Of a class the first that is allowed, as far as it is looked for, so that it is always the same."""
