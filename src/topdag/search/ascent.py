@@ -1,4 +1,4 @@
-"""Multipliers of clusters by ascent: the bound of lists so long that their linear program takes minutes.
+"""Multipliers of clusters by ascent: a bound of long lists, near which their linear program then begins.
 
 With the cheapest family of each variable replaced by a soft minimum at some temperature the bound is smooth, and the
 core climbs it cluster by cluster; the temperature falls round by round. Most families are never near the cheapest: only

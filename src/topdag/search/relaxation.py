@@ -35,8 +35,10 @@ CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about 
 MOST_K = 3
 CUTS_A_ROUND = 200
 SEARCH_STEPS = 20_000
-PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
+PATIENCE = 8  # the root ends when in so many rounds the bound has gained less than this share of the gap
 PATIENCE_GAIN = 0.01
+ASCENT_FROM = 5_000  # families: the linear program then begins near its end, with a quarter of the columns
+ASCENT_ROUNDS = 20  # of lists that are not long; what is left the linear program does more quickly
 ASCENT_PATIENCE = 5
 LEAST_ASCENT_VIOLATION = 0.05  # by clusters: what its weights violate by less is as likely the temperature
 FIRST_FAMILIES = 10  # of each variable, which the program begins with
@@ -214,7 +216,7 @@ def solve_root(
         return root.relaxation()
     known.round(root.families, np.zeros(root.families.size))
     known.climb()
-    if root.families.is_long:
+    if root.families.is_long or (rows is None and root.families.size >= ASCENT_FROM):
         root.ascend(first_cuts, run)
     root.begin(first_cuts)
     while root.goes_on() and not run.is_over and root.solve(run):
@@ -248,13 +250,14 @@ class _Root:
         return self.families.core.propagate(np.ones(self.families.size, dtype=np.uint8))
 
     def ascend(self, first_cuts: Relaxation | None, run: Run) -> None:
-        """Clusters with multipliers, a bound and the families near it, without a linear program: until the bound hardly
-        moves."""
+        """Clusters with multipliers, a bound and the families near it, without a linear program: for a few rounds, of
+        long lists until the bound hardly moves."""
         self._lower_threshold()
         ascent = Ascent(self.families, (self._some_network()[0] or 1.0) / self.families.n)
         ascent.replace_idle([*self.known.clusters, *([] if first_cuts is None else first_cuts.clusters)])
         bounds = [0.0]
-        while self.bound <= self.known.cutoff and not run.is_over:
+        most_rounds = math.inf if self.families.is_long else ASCENT_ROUNDS
+        while self.rounds < most_rounds and self.bound <= self.known.cutoff and not run.is_over:
             allowed = self.family_bounds <= self.threshold
             bound, family_bounds = ascent.climb(allowed, run)
             self.rounds += 1
@@ -270,7 +273,8 @@ class _Root:
                 self._lower_threshold()
             found = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_ASCENT_VIOLATION, SEARCH_STEPS)
             self.n_cuts += ascent.replace_idle(zip(masks_in(found[0]), found[1].tolist(), strict=True))
-        self.known.climb_longer()
+        if self.families.is_long:
+            self.known.climb_longer()
         self._near = ascent.near
         self._bound_before = self.bound
 
