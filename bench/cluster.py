@@ -20,7 +20,7 @@ from bench.measure import DATA, in_fresh_process, machine
 WORKERS = 2
 JOBS = {
     "scores of alarm, 10,000 rows, 6 parents": "score",
-    "40 draws of alarm1000, BIC": "bootstrap",
+    "160 draws of alarm1000, BIC": "bootstrap",
     "best network, 70 variables, 100 rows, BIC": "parts",
     "best network, 100 variables, 100 rows, BIC": "many_parts",
 }
@@ -66,7 +66,7 @@ def _question(job: str) -> Callable[..., object]:
     if job == "score":
         return partial(td.score, td.read_table(DATA / "gobnilp_alarm_10000.csv"), "bic", keep="best", max_parents=6)
     if job == "bootstrap":
-        return partial(td.bootstrap, DATA / "alarm1000.csv", 40, "bic")
+        return partial(td.bootstrap, DATA / "alarm1000.csv", 160, "bic")
     asked = jobs()[job][1]()
     return lambda threads, executor: asked(threads, executor=executor)
 
