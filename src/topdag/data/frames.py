@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, islice
+from numbers import Integral
 from operator import add
 from typing import Any
 
@@ -38,6 +39,7 @@ from topdag.data.discretize import (
     rules_apart,
     rules_by_column,
     statistics_needed,
+    too_large_to_cut,
     with_cuts,
 )
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
@@ -177,10 +179,13 @@ def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:
 
 
 def answers(frame: Any, expressions: Sequence[Any]) -> list[float]:
-    """A number for each expression, computed together; 0 where there was nothing to compute it from."""
+    """A number for each expression, computed together; 0 where there was nothing to compute it from. Whole numbers are
+    exact."""
     named = [expression.alias(f"answer {i}") for i, expression in enumerate(expressions)]
     row = frame.select(*named).collect().row(0) if named else ()
-    return [0.0 if is_missing(number) else float(number) for number in row]
+    return [
+        int(number) if isinstance(number, Integral) else 0.0 if is_missing(number) else float(number) for number in row
+    ]
 
 
 def gap(name: str, may_be_nan: bool) -> Any:
@@ -223,6 +228,7 @@ def rules_for_lazy(
     for name in rules:
         if not schema[name].is_numeric():
             raise TableError(f"{option('discretize')} names column {name!r}, which does not hold numbers")
+    check_exact(frame, [name for name in rules if name not in floats])
     uncut = [column for column in columns if column.name not in rules]
     return rules, note_on_uncut(options.discretize, uncut), [column.name for column in uncut if column.is_float]
 
@@ -235,16 +241,17 @@ def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: 
     asked = []
     for name in names:
         cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
-        is_broken = (cell.round(0) != cell) | (cell.abs() > MOST_WHOLE)
+        is_broken = (cell.round(0) != cell) | (cell.abs() >= MOST_WHOLE)
         # How many numbers there are matters of whole ones only; to tell all others apart takes an engine much memory.
-        told_apart = nw.when(~is_broken).then(cell) if name in floats else cell
-        asked += [gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
-    found = answers(frame, asked)
+        # Integers are told apart as such, as beyond 2**53 floats are not.
+        told_apart = nw.when(~is_broken).then(cell) if name in floats else nw.col(name)
+        asked += [gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), told_apart.min(), told_apart.max()]
+    n_rows, *found = map(int, answers(frame, [nw.len(), *asked]))
     columns = []
     for at, name in enumerate(names):
-        n_gaps, n_distinct, n_broken, span, n_rows = map(int, found[5 * at : 5 * at + 5])
+        n_gaps, n_distinct, n_broken, least, most = found[5 * at : 5 * at + 5]
         n_values = n_distinct - (n_gaps > 0)
-        numbers = (*range(n_values - 1), span) if n_values else ()
+        numbers = (*range(n_values - 1), most - least) if n_values else ()
         values = np.array([0.5]) if name in floats and n_broken else numbers
         columns.append(Column(name, values, np.broadcast_to(np.int64(0), n_rows)))
     return columns
@@ -258,6 +265,16 @@ def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
         if count:
             where = f"{plural(int(count), 'row')} of the lazy frame"
             raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
+
+
+def check_exact(frame: Any, names: Sequence[str]) -> None:
+    """Columns of integers that are to be cut, which is done as floats."""
+    import narwhals.stable.v2 as nw
+
+    counts = answers(frame, [(nw.col(name).cast(nw.Float64).abs() >= MOST_WHOLE).sum() for name in names])
+    for name, count in zip(names, counts, strict=True):
+        if count:
+            raise too_large_to_cut(name)
 
 
 def rows_without_gaps(
