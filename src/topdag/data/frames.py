@@ -6,11 +6,13 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, islice
 from numbers import Integral
 from operator import add
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
 from topdag._util.options import option
-from topdag.data.build import Options, check_names
+from topdag.data.build import Options, check_names, require_rows_countable
 from topdag.data.columns import (
     MISSING,
     Column,
@@ -42,6 +44,7 @@ from topdag.data.discretize import (
     too_large_to_cut,
     with_cuts,
 )
+from topdag.data.parquet_files import frame_of_files, parquet_files
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError, TooLarge
 
@@ -58,19 +61,39 @@ Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
 def parts_of_frame(source: Any, options: Options) -> Parts:
     import narwhals.stable.v2 as nw
 
-    try:
+    with told_of(f"this {type(source).__name__}"):
         frame = nw.from_native(source)
         if not options.used.are_all:
             frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.used))
-        if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
-            return parts_of_lazy_frame(frame, options)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        columns = columns_of_series(frame.iter_columns())
+        return parts_of_used(frame, options)
+
+
+def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
+    """Those of all Parquet files that a folder or a pattern stands for."""
+    files = parquet_files(path)
+    with told_of("this file" if len(files) == 1 else "these files"):
+        return parts_of_used(frame_of_files(files, options.used, in_order=options.needs_every_row), options)
+
+
+@contextmanager
+def told_of(source: str) -> Iterator[None]:
+    """What fails meanwhile is an error of the table; every library and engine has errors of its own."""
+    try:
+        yield
     except (TableError, TooLarge):
         raise
-    except Exception as error:  # every library and engine has errors of its own
-        raise TableError(f"this {type(source).__name__} cannot be read as a table: {error}") from error
-    return columns, options, place_in_frame, ()
+    except Exception as error:
+        raise TableError(f"{source} cannot be read as a table: {error}") from error
+
+
+def parts_of_used(frame: Any, options: Options) -> Parts:
+    """Those of a frame all of whose columns are used."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
+        return parts_of_lazy_frame(frame, options)
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return columns_of_series(frame.iter_columns()), options, place_in_frame, ()
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -144,10 +167,10 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     schema = dict(frame.collect_schema())
     weight = options.weights
     if weight is not None and not isinstance(weight, str):
-        raise TableError(f"{option('weights')} of a lazy frame must be the name of a column")
+        raise TableError(f"{option('weights')} must be the name of a column here: an engine counts rows in any order")
     names = [name for name in schema if name != weight]
     check_names(names)
-    frame, weight_notes = rows_with_weight(frame, weight, list(schema))
+    frame, weight_notes = rows_with_weight(frame, weight, schema)
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
     whole = frame
     frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
@@ -171,7 +194,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
 
 
 def place_in_lazy_frame(row: int) -> str:
-    return "a row of the lazy frame"
+    return "a row"  # which engines do not number
 
 
 def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:
@@ -195,13 +218,15 @@ def gap(name: str, may_be_nan: bool) -> Any:
     return cell.is_null() | cell.is_nan() if may_be_nan else cell.is_null()
 
 
-def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
+def rows_with_weight(frame: Any, weight: str | None, schema: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
     """The rows that count, and a note on the others."""
     import narwhals.stable.v2 as nw
 
     if weight is None:
         return frame, ()
-    check_known(weight, names, option("weights"))
+    check_known(weight, list(schema), option("weights"))
+    if not schema[weight].is_numeric():  # engines would make numbers of texts
+        raise TableError(f"the weights in column {weight!r} are no numbers; weights are whole numbers from 0 on")
     cell = nw.col(weight)
     frame = frame.with_columns(cell.cast(nw.Float64))
     is_wrong = gap(weight, True) | (cell < 0) | (cell.round(0) != cell) | ~cell.is_finite()
@@ -209,6 +234,7 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
     if n_wrong:
         wrong = plural(int(n_wrong), "weight")
         raise TableError(f"{wrong} in column {weight!r}: missing, negative, infinite or not whole")
+    require_rows_countable(*answers(frame, [cell.sum()]))
     return frame.filter(cell > 0), note_on_dropped(int(n_zero), int(n_rows), "weight 0")
 
 
@@ -263,7 +289,7 @@ def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
     counts = answers(frame, [(~nw.col(name).is_finite() & ~gaps[name]).sum() for name in gaps])
     for name, count in zip(gaps, counts, strict=True):
         if count:
-            where = f"{plural(int(count), 'row')} of the lazy frame"
+            where = plural(int(count), "row")
             raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
 
 
@@ -335,7 +361,7 @@ def engine_statistic(name: str, kind: str, p: float, weight: str | None) -> Any:
     cell = nw.col(name)
     if kind == "quantile":
         if weight is not None:
-            raise TableError(f"column {name!r} of a lazy frame with weights needs cut points, not quantiles")
+            raise TableError(f"column {name!r} needs cut points: no engine finds quantiles of rows with weights")
         return cell.quantile(p, interpolation="linear")
     if kind == "mean" and weight is not None:
         return (cell * nw.col(weight)).sum() / nw.when(~cell.is_null()).then(nw.col(weight)).sum()
