@@ -71,7 +71,8 @@ def test_the_table_of_all_rows(
 def test_parts_of_the_distinct_rows_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has values of its own, and some have none: of numbers, words, declared states, and missing cells."""
     duckdb = pytest.importorskip("duckdb")
-    rows = duckdb.connect().sql(
+    connection = duckdb.connect()  # some versions close it with its last name
+    rows = connection.sql(
         "select i % 5 as few, i as many, chr((97 + i % 26)::integer) as letter, (i % 3 = 0) as third, "
         "(i % 4)::double as whole, if(i < 20, null, i % 2) as late, (case i % 3 when 0 then 'high' when 1 then 'low' "
         "end)::enum('low', 'high', 'none') as level from range(40) t(i)"
@@ -184,7 +185,7 @@ def test_names_of_files_and_folders_are_taken_as_they_are(
         ([1.0, float("nan")], "1 weight in column 'w': missing"),
         (["1", "2"], "the weights in column 'w' are no numbers"),
         ([True, False], "the weights in column 'w' are no numbers"),
-        ([None, None], "the weights in column 'w' are no numbers"),
+        ([None, None], "(the|2) weights in column 'w'"),  # of no type, or of one that the engine chose
         ([1.0, 1e300], r"the weights add up to 1e\+300; at most 4,294,967,295 rows"),
         ([2**62, 2**62], "the weights add up to 9.223"),
         ([0, 0], "no row is left"),

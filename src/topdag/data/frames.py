@@ -71,8 +71,12 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
     """Those of all Parquet files that a folder or a pattern stands for."""
     files = parquet_files(path)
-    with told_of("this file" if len(files) == 1 else "these files"):
-        return parts_of_used(frame_of_files(files, options.used, in_order=options.needs_every_row), options)
+    in_order = options.needs_every_row
+    with (
+        told_of("this file" if len(files) == 1 else "these files"),
+        frame_of_files(files, options.used, in_order=in_order) as frame,
+    ):
+        return parts_of_used(frame, options)
 
 
 @contextmanager

@@ -6,7 +6,8 @@ the disk where that is not enough; else Polars.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape, glob
 from importlib import import_module
@@ -41,9 +42,10 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
     return found
 
 
-def frame_of_files(files: list[str], used: Used, *, in_order: bool) -> Any:
-    """The used columns of all their rows, as a lazy frame of narwhals; ``in_order``: file by file, row by row, as a
-    whole frame. To count rows any order will do."""
+@contextmanager
+def frame_of_files(files: list[str], used: Used, *, in_order: bool) -> Iterator[Any]:
+    """The used columns of all their rows, as a lazy frame of narwhals, while their engine is open; ``in_order``: file
+    by file, row by row, as a whole frame. To count rows any order will do."""
     alike: list[str] = []
     for open_engine in (_duckdb, _polars):
         try:
@@ -54,7 +56,8 @@ def frame_of_files(files: list[str], used: Used, *, in_order: bool) -> Any:
         names = names_in_all(schemas, used)
         alike = [] if engine.minds_capitals else alike_but_for_capitals(names)
         if not alike:
-            return _joined(engine, schemas, names, in_order)
+            yield _joined(engine, schemas, names, in_order)
+            return
     if alike:
         raise TableError(
             f"the names {listing(alike)} differ in capitals only, which DuckDB does not tell apart: leave out all but "
@@ -82,8 +85,9 @@ def _duckdb(in_order: bool) -> Engine:
 
     def columns_of(file: str) -> list[tuple[str, FileColumn]]:
         rows = rows_of([file])
-        names = parquet.read_schema(file).names  # DuckDB makes A_1 of A beside a
-        return list(zip(names, _columns(rows, rows.types), strict=True))
+        written = parquet.read_schema(file)  # DuckDB makes A_1 of A beside a; up to 1.5 integers of nulls
+        types = ["NULL" if str(field.type) == "null" else of for field, of in zip(written, rows.types, strict=True)]
+        return list(zip(written.names, _columns(rows, types), strict=True))
 
     return Engine(columns_of, rows_of, minds_capitals=False)
 
