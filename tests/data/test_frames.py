@@ -115,7 +115,7 @@ def test_lazy_weights_refused(library):
         columns = {**DISCRETE, "n": [wrong, *[1.0] * 59]}
         refused(frame_of(columns, library), "1 weight in column 'n': missing, negative", weights="n")
     refused(frame_of({**DISCRETE, "n": [0] * 60}, library), "no row is left", weights="n")
-    refused(frame, "cannot be read as a table", discretize="mean", weights="word")
+    refused(frame, "'word' are no numbers", discretize="mean", weights="word")
 
 
 GAPS = {"word": ["a", None, "b", "b"], "size": [0.5, 1.5, None, 4.0], "flag": [True, False, True, True]}
@@ -155,7 +155,7 @@ def test_nan_is_missing(library):
 
 @pytest.mark.parametrize("library", EAGER + LAZY)
 def test_infinite_is_refused(library):
-    place = "row 1 (counted from 0)" if library in EAGER else "1 row of the lazy frame"
+    place = "row 1 (counted from 0)" if library in EAGER else "1 row;"
     frame = frame_of({"size": [0.5, float("-inf"), 2.0], "flag": [True, False, False]}, library)
     refused(frame, f"column 'size' is infinite in {place}", discretize="mean")
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from cli_runs import Topdag
+from parquet_folders import ENGINES, only, written
 
 import topdag as td
 from topdag.data import series
 
 pa = pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="Parquet files are written with pyarrow")
-ENGINES = ("duckdb", "polars")
 
 
 def columns(seed: int, n: int = 400) -> dict[str, Any]:
@@ -47,14 +46,6 @@ def all_rows(files: int = 3) -> dict[str, Any]:
     return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
 
-def only(monkeypatch: pytest.MonkeyPatch, engines: Sequence[str]) -> None:
-    for engine in ENGINES:
-        if engine in engines:
-            pytest.importorskip(engine)
-        else:
-            monkeypatch.setitem(sys.modules, engine, None)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "said",
@@ -80,7 +71,8 @@ def test_the_table_of_all_rows(
 def test_parts_of_the_distinct_rows_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has values of its own, and some have none: of numbers, words, declared states, and missing cells."""
     duckdb = pytest.importorskip("duckdb")
-    rows = duckdb.connect().sql(
+    connection = duckdb.connect()  # some versions close it with its last name
+    rows = connection.sql(
         "select i % 5 as few, i as many, chr((97 + i % 26)::integer) as letter, (i % 3 = 0) as third, "
         "(i % 4)::double as whole, if(i < 20, null, i % 2) as late, (case i % 3 when 0 then 'high' when 1 then 'low' "
         "end)::enum('low', 'high', 'none') as level from range(40) t(i)"
@@ -155,8 +147,86 @@ def test_what_cannot_be_read(folder: Path, tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(td.TableError, match=words):
             td.read_table(path)
     only(monkeypatch, [])
-    with pytest.raises(td.TableError, match="needs duckdb or polars"):
+    with pytest.raises(td.TableError, match="needs duckdb and pyarrow, or polars"):
         td.read_table(folder)
+
+
+def test_duckdb_without_what_it_gives_rows_with_is_not_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb")
+    only(monkeypatch, ["duckdb"])
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(td.TableError, match="needs duckdb and pyarrow, or polars"):
+        td.read_table(folder)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_names_of_files_and_folders_are_taken_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """Engines take a[1] for a pattern that a1 has, and year=2020 for a column."""
+    only(monkeypatch, [engine])
+    below = tmp_path / "year=2020"
+    written(below, {"a": [0, 1], "b": [0, 1]}, {"a": [2, 3], "b": [0, 1]}, {"a": [4, 5], "b": [0, 1]})
+    for old, new in (("0", "a[1]"), ("1", "a1"), ("2", "w*")):
+        if new != "w*" or sys.platform != "win32":
+            (below / f"{old}.parquet").rename(below / f"{new}.parquet")
+    for path in (below, f"{tmp_path}/*/*.parquet"):
+        assert td.read_table(path) == td.Table({"a": range(6), "b": [0, 1] * 3})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, None], "1 weight in column 'w': missing, negative, infinite or not whole"),
+        ([1, -1], "1 weight in column 'w': missing"),
+        ([1.0, 0.5], "1 weight in column 'w': missing"),
+        ([1.0, float("inf")], "1 weight in column 'w': missing"),
+        ([1.0, float("nan")], "1 weight in column 'w': missing"),
+        (["1", "2"], "the weights in column 'w' are no numbers"),
+        ([True, False], "the weights in column 'w' are no numbers"),
+        ([None, None], "(the|2) weights in column 'w'"),  # of no type, or of one that the engine chose
+        ([1.0, 1e300], r"the weights add up to 1e\+300; at most 4,294,967,295 rows"),
+        ([2**62, 2**62], "the weights add up to 9.223"),
+        ([0, 0], "no row is left"),
+    ],
+)
+def test_weights_that_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, weights: list[Any], words: str
+) -> None:
+    columns = {"a": [0, 1], "b": [1, 1], "w": weights}
+    with pytest.raises(td.TableError):
+        td.Table(columns, weights="w")
+    only(monkeypatch, [engine])
+    with pytest.raises(td.TableError, match=f"^{tmp_path}: {words}"):
+        td.read_table(written(tmp_path, columns), weights="w")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_errors_name_the_folder_and_no_thing_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    only(monkeypatch, [engine])
+    folder = written(tmp_path, {"a": [0.5, float("inf")], "b": ["u", "v"]})
+    file = folder / "0.parquet"
+    damaged = bytearray(file.read_bytes())
+    for said, words in (
+        ({"discretize": "mean"}, "column 'a' is infinite in 1 row;"),
+        ({"leave_out": ["a"], "columns": ["b"]}, "a table needs two or more variables"),
+        ({"discretize": "mean", "columns": ["a", "c"]}, "columns= names a column 'c' that is not there"),
+        ({"discretize": [1.0], "states": {"b": ["u"]}}, "column 'a' is infinite"),
+        ({"states": {"a": [0.5], "b": ["u"]}}, "column 'a' has inf in a row, which is not one of its declared states"),
+        ({"weights": [1, 2], "discretize": "mean"}, "weights= must be the name of a column here"),
+    ):
+        with pytest.raises(td.TableError) as raised:
+            td.read_table(folder, **said)
+        assert str(raised.value).startswith(f"{folder}: {words}"), str(raised.value)
+        assert not any(word in str(raised.value) for word in ("lazy", "Lazy", "DuckDB", "Relation"))
+    damaged[4:40] = b"x" * 36
+    file.write_bytes(damaged)
+    with pytest.raises(td.TableError) as raised:
+        td.read_table(folder, discretize="mean")
+    assert str(raised.value).startswith(f"{folder}: this file cannot be read as a table: ")
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path: Path) -> None:

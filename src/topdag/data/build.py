@@ -251,9 +251,13 @@ def whole_weights(column: Column, place: Place) -> Codes:
     if len(wrong):
         value = [*column.values, "missing"][column.codes[wrong[0]]]
         raise TableError(f"the weight in {place(int(wrong[0]))} is {value}; weights are whole numbers from 0 on")
-    if (total := numbers[column.codes].sum()) > MOST_ROWS:
-        raise TableError(f"the weights add up to {total:,.0f}; at most {MOST_ROWS:,} rows can be counted")
+    require_rows_countable(numbers[column.codes].sum())
     return numbers[column.codes].astype(np.int64)
+
+
+def require_rows_countable(total: float) -> None:
+    if total > MOST_ROWS:
+        raise TableError(f"the weights add up to {total:,.12g}; at most {MOST_ROWS:,} rows can be counted")
 
 
 def as_number(value: Any) -> float:

@@ -38,7 +38,8 @@ MANY_VALUES = 20
 MOST_APART = 4
 """More columns cut alike are told of in one sentence, with the first ``MOST_NAMED`` of them."""
 MOST_NAMED = 10
-MOST_WHOLE = 2.0**53  # beyond it every float is a whole number
+MOST_WHOLE = 2.0**53
+"""From it on every float is a whole number, and integers are not told apart as floats."""
 OTHERS = "*"  # in a dict of rules: all columns that it does not name
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
 RULES_IN_SHELL = "mean, median, quantile(3) or uniform(4) with any number of states, or cut points such as 1,2.5"
@@ -213,9 +214,7 @@ def check_finite(column: Column, place: Place) -> None:
 def is_whole(column: Column) -> bool:
     """Whether these are floats, and all of them whole numbers."""
     values = column.values
-    return isinstance(values, np.ndarray) and bool(
-        np.all((np.floor(values) == values) & (np.abs(values) <= MOST_WHOLE))
-    )
+    return isinstance(values, np.ndarray) and bool(np.all((np.floor(values) == values) & (np.abs(values) < MOST_WHOLE)))
 
 
 def stay_numbers() -> str:
@@ -259,7 +258,16 @@ def numbers_of(column: Column) -> NDArray[np.float64]:
         raise TableError(f"{option('discretize')} names column {column.name!r}, which does not hold numbers")
     if any(abs(value) > LARGEST_NUMBER for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST_NUMBER:g}, too large to cut")
+    if not column.is_float and any(abs(value) >= MOST_WHOLE for value in column.values):
+        raise too_large_to_cut(column.name)
     return np.array(column.values, dtype=np.float64)
+
+
+def too_large_to_cut(name: str) -> TableError:
+    return TableError(
+        f"column {name!r} holds integers of 2**53 or more, which cannot be cut exactly: subtract a number from all of "
+        f"them, or leave the column out with {option('leave_out', [name])}"
+    )
 
 
 def statistics_needed(rule: Rule) -> tuple[Statistic, ...]:

@@ -5,11 +5,14 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
+from numbers import Integral
 from operator import add
+from os import PathLike
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,7 +20,7 @@ import numpy as np
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
 from topdag._util.options import option
-from topdag.data.build import Options, check_names
+from topdag.data.build import Options, check_names, require_rows_countable
 from topdag.data.columns import MISSING, Column, is_missing, left_in
 from topdag.data.discretize import (
     LARGEST_NUMBER,
@@ -29,8 +32,10 @@ from topdag.data.discretize import (
     rules_apart,
     rules_by_column,
     statistics_needed,
+    too_large_to_cut,
     with_cuts,
 )
+from topdag.data.parquet_files import frame_of_files, parquet_files
 from topdag.data.series import columns_of_series, counted
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError, TooLarge
@@ -40,19 +45,41 @@ Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
 
 
 def parts_of_frame(source: Any, options: Options) -> Parts:
-    try:
+    with told_of(f"this {type(source).__name__}"):
         frame = nw.from_native(source)
         if not options.used.are_all:
             frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.used))
-        if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
-            return parts_of_lazy_frame(frame, options)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        columns = columns_of_series(frame.iter_columns())
+        return parts_of_used(frame, options)
+
+
+def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
+    """Those of all Parquet files that a folder or a pattern stands for."""
+    files = parquet_files(path)
+    in_order = options.needs_every_row
+    with (
+        told_of("this file" if len(files) == 1 else "these files"),
+        frame_of_files(files, options.used, in_order=in_order) as frame,
+    ):
+        return parts_of_used(frame, options)
+
+
+@contextmanager
+def told_of(source: str) -> Iterator[None]:
+    """What fails meanwhile is an error of the table; every library and engine has errors of its own."""
+    try:
+        yield
     except (TableError, TooLarge):
         raise
-    except Exception as error:  # every library and engine has errors of its own
-        raise TableError(f"this {type(source).__name__} cannot be read as a table: {error}") from error
-    return columns, options, place_in_frame, ()
+    except Exception as error:
+        raise TableError(f"{source} cannot be read as a table: {error}") from error
+
+
+def parts_of_used(frame: Any, options: Options) -> Parts:
+    """Those of a frame all of whose columns are used."""
+    if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
+        return parts_of_lazy_frame(frame, options)
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return columns_of_series(frame.iter_columns()), options, place_in_frame, ()
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -72,10 +99,10 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     schema = dict(frame.collect_schema())
     weight = options.weights
     if weight is not None and not isinstance(weight, str):
-        raise TableError(f"{option('weights')} of a lazy frame must be the name of a column")
+        raise TableError(f"{option('weights')} must be the name of a column here: an engine counts rows in any order")
     names = [name for name in schema if name != weight]
     check_names(names)
-    frame, weight_notes = rows_with_weight(frame, weight, list(schema))
+    frame, weight_notes = rows_with_weight(frame, weight, schema)
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
     whole = frame
     frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
@@ -99,7 +126,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
 
 
 def place_in_lazy_frame(row: int) -> str:
-    return "a row of the lazy frame"
+    return "a row"  # which engines do not number
 
 
 def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:
@@ -107,10 +134,13 @@ def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:
 
 
 def answers(frame: Any, expressions: Sequence[Any]) -> list[float]:
-    """A number for each expression, computed together; 0 where there was nothing to compute it from."""
+    """A number for each expression, computed together; 0 where there was nothing to compute it from. Whole numbers are
+    exact."""
     named = [expression.alias(f"answer {i}") for i, expression in enumerate(expressions)]
     row = frame.select(*named).collect().row(0) if named else ()
-    return [0.0 if is_missing(number) else float(number) for number in row]
+    return [
+        int(number) if isinstance(number, Integral) else 0.0 if is_missing(number) else float(number) for number in row
+    ]
 
 
 def gap(name: str, may_be_nan: bool) -> Any:
@@ -118,11 +148,13 @@ def gap(name: str, may_be_nan: bool) -> Any:
     return cell.is_null() | cell.is_nan() if may_be_nan else cell.is_null()
 
 
-def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
+def rows_with_weight(frame: Any, weight: str | None, schema: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
     """The rows that count, and a note on the others."""
     if weight is None:
         return frame, ()
-    check_known(weight, names, option("weights"))
+    check_known(weight, list(schema), option("weights"))
+    if not schema[weight].is_numeric():  # engines would make numbers of texts
+        raise TableError(f"the weights in column {weight!r} are no numbers; weights are whole numbers from 0 on")
     cell = nw.col(weight)
     frame = frame.with_columns(cell.cast(nw.Float64))
     is_wrong = gap(weight, True) | (cell < 0) | (cell.round(0) != cell) | ~cell.is_finite()
@@ -130,6 +162,7 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
     if n_wrong:
         wrong = plural(int(n_wrong), "weight")
         raise TableError(f"{wrong} in column {weight!r}: missing, negative, infinite or not whole")
+    require_rows_countable(*answers(frame, [cell.sum()]))
     return frame.filter(cell > 0), note_on_dropped(int(n_zero), int(n_rows), "weight 0")
 
 
@@ -149,6 +182,7 @@ def rules_for_lazy(
     for name in rules:
         if not schema[name].is_numeric():
             raise TableError(f"{option('discretize')} names column {name!r}, which does not hold numbers")
+    check_exact(frame, [name for name in rules if name not in floats])
     uncut = [column for column in columns if column.name not in rules]
     return rules, note_on_uncut(options.discretize, uncut), [column.name for column in uncut if column.is_float]
 
@@ -159,16 +193,17 @@ def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: 
     asked = []
     for name in names:
         cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
-        is_broken = (cell.round(0) != cell) | (cell.abs() > MOST_WHOLE)
+        is_broken = (cell.round(0) != cell) | (cell.abs() >= MOST_WHOLE)
         # How many numbers there are matters of whole ones only; to tell all others apart takes an engine much memory.
-        told_apart = nw.when(~is_broken).then(cell) if name in floats else cell
-        asked += [gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
-    found = answers(frame, asked)
+        # Integers are told apart as such, as beyond 2**53 floats are not.
+        told_apart = nw.when(~is_broken).then(cell) if name in floats else nw.col(name)
+        asked += [gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), told_apart.min(), told_apart.max()]
+    n_rows, *found = map(int, answers(frame, [nw.len(), *asked]))
     columns = []
     for at, name in enumerate(names):
-        n_gaps, n_distinct, n_broken, span, n_rows = map(int, found[5 * at : 5 * at + 5])
+        n_gaps, n_distinct, n_broken, least, most = found[5 * at : 5 * at + 5]
         n_values = n_distinct - (n_gaps > 0)
-        numbers = (*range(n_values - 1), span) if n_values else ()
+        numbers = (*range(n_values - 1), most - least) if n_values else ()
         values = np.array([0.5]) if name in floats and n_broken else numbers
         columns.append(Column(name, values, np.broadcast_to(np.int64(0), n_rows)))
     return columns
@@ -178,8 +213,16 @@ def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
     counts = answers(frame, [(~nw.col(name).is_finite() & ~gaps[name]).sum() for name in gaps])
     for name, count in zip(gaps, counts, strict=True):
         if count:
-            where = f"{plural(int(count), 'row')} of the lazy frame"
+            where = plural(int(count), "row")
             raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
+
+
+def check_exact(frame: Any, names: Sequence[str]) -> None:
+    """Columns of integers that are to be cut, which is done as floats."""
+    counts = answers(frame, [(nw.col(name).cast(nw.Float64).abs() >= MOST_WHOLE).sum() for name in names])
+    for name, count in zip(names, counts, strict=True):
+        if count:
+            raise too_large_to_cut(name)
 
 
 def rows_without_gaps(
@@ -235,7 +278,7 @@ def engine_statistic(name: str, kind: str, p: float, weight: str | None) -> Any:
     cell = nw.col(name)
     if kind == "quantile":
         if weight is not None:
-            raise TableError(f"column {name!r} of a lazy frame with weights needs cut points, not quantiles")
+            raise TableError(f"column {name!r} needs cut points: no engine finds quantiles of rows with weights")
         return cell.quantile(p, interpolation="linear")
     if kind == "mean" and weight is not None:
         return (cell * nw.col(weight)).sum() / nw.when(~cell.is_null()).then(nw.col(weight)).sum()

@@ -6,15 +6,24 @@ the disk where that is not enough; else Polars.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from glob import glob
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import escape, glob
 from importlib import import_module
+from itertools import groupby
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from topdag._util.memory import available_memory
 from topdag._util.messages import listing
+from topdag._util.options import option
+from topdag.data.columns import Used
+from topdag.data.discretize import MOST_WHOLE
+from topdag.data.parquet_columns import FileColumn, Schema, alike_but_for_capitals, joint_type, names_in_all
 from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
 
@@ -36,42 +45,117 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
     return found
 
 
-def lazy_frame(files: list[str], *, in_order: bool) -> Any:
-    """What narwhals knows as a lazy frame of all their rows; ``in_order``: file by file, row by row. To count rows any
-    order will do."""
-    for library, opened in (("duckdb", _by_duckdb), ("polars", _by_polars)):
+@contextmanager
+def frame_of_files(files: list[str], used: Used, *, in_order: bool) -> Iterator[Any]:
+    """The used columns of all their rows, as a lazy frame of narwhals, while their engine is open; ``in_order``: file
+    by file, row by row, as a whole frame. To count rows any order will do."""
+    alike: list[str] = []
+    for open_engine in (_duckdb, _polars):
         try:
-            module = import_module(library)
+            engine = open_engine(in_order)
         except ImportError:
             continue
-        return opened(module, files, in_order)
-    raise TableError("reading many Parquet files needs duckdb or polars: pip install 'topdag[large]'")
+        schemas = {file: _schema(engine, file) for file in files}
+        names = names_in_all(schemas, used)
+        alike = [] if engine.minds_capitals else alike_but_for_capitals(names)
+        if not alike:
+            yield _joined(engine, schemas, names, in_order)
+            return
+    if alike:
+        raise TableError(
+            f"the names {listing(alike)} differ in capitals only, which DuckDB does not tell apart: leave out all but "
+            f"one with {option('leave_out', alike[1:])}, rename them, or pip install polars"
+        )
+    raise TableError("reading many Parquet files needs duckdb and pyarrow, or polars: pip install 'topdag[large]'")
 
 
-def _by_duckdb(duckdb: Any, files: list[str], in_order: bool) -> Any:
+@dataclass(frozen=True, slots=True)
+class Engine:
+    columns_of: Callable[[str], list[tuple[str, FileColumn]]]
+    """Those of a file, with their names in it."""
+    rows_of: Callable[[list[str]], Any]
+    """Those of files with the same columns of the same types."""
+    minds_capitals: bool
+
+
+def _duckdb(in_order: bool) -> Engine:
+    duckdb, parquet = import_module("duckdb"), import_module("pyarrow.parquet")
     most = f"{max(1, available_memory() // 2**21)}MiB"  # half: the distinct rows must find room beside it
     connection = duckdb.connect(config={"preserve_insertion_order": in_order, "memory_limit": most})
-    _require_same_columns(files, lambda file: connection.read_parquet(file).columns)
-    return connection.read_parquet(files)
+
+    def rows_of(files: list[str]) -> Any:  # it takes names for patterns
+        return connection.read_parquet([escape(file) for file in files])
+
+    def columns_of(file: str) -> list[tuple[str, FileColumn]]:
+        rows = rows_of([file])
+        written = parquet.read_schema(file)  # DuckDB makes A_1 of A beside a; up to 1.5 integers of nulls
+        types = ["NULL" if str(field.type) == "null" else of for field, of in zip(written, rows.types, strict=True)]
+        return list(zip(written.names, _columns(rows, types), strict=True))
+
+    return Engine(columns_of, rows_of, minds_capitals=False)
 
 
-def _by_polars(polars: Any, files: list[str], in_order: bool) -> Any:  # it keeps the order
-    _require_same_columns(files, polars.read_parquet_schema)
-    return polars.scan_parquet(files)
+def _polars(in_order: bool) -> Engine:  # it keeps the order
+    polars = import_module("polars")
+
+    def rows_of(files: list[str]) -> Any:
+        return polars.scan_parquet(files, glob=False)
+
+    def columns_of(file: str) -> list[tuple[str, FileColumn]]:
+        types = polars.read_parquet_schema(file)
+        return list(zip(types, _columns(rows_of([file]), types.values()), strict=True))
+
+    return Engine(columns_of, rows_of, minds_capitals=True)
 
 
-def _require_same_columns(files: list[str], columns_of: Callable[[str], Iterable[str]]) -> None:
-    """Whatever an engine makes of it: some leave out, without a word, what the first file does not have."""
-    first: set[str] | None = None
-    for file in files:
-        try:
-            columns = set(columns_of(file))
-        except Exception as error:  # each library has its own
-            raise TableError(f"{file} cannot be read: {error}") from error
-        first = columns if first is None else first
-        if differing := sorted(first ^ columns):
-            only = "is in one of them only" if len(differing) == 1 else "are in one of them only"
-            raise TableError(
-                f"{file} has other columns than {files[0]}: {listing(differing)} {only}. Write them with the same "
-                "columns, or name those that have them by a pattern"
-            )
+def _columns(rows: Any, types: Iterable[Any]) -> list[FileColumn]:
+    schema = nw.from_native(rows).collect_schema()
+    return [FileColumn(name, str(of), dtype) for (name, dtype), of in zip(schema.items(), types, strict=True)]
+
+
+def _schema(engine: Engine, file: str) -> Schema:
+    try:
+        columns = engine.columns_of(file)
+    except Exception as error:  # each library has its own
+        raise TableError(f"{file} cannot be read: {error}") from error
+    schema = dict(columns)
+    if len(schema) < len(columns):
+        names = [name for name, _ in columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"{file} has more than one column called {twice!r}; rename one")
+    return schema
+
+
+def _joined(engine: Engine, schemas: Mapping[str, Schema], names: Sequence[str], in_order: bool) -> Any:
+    """All rows; files that are alike are read at once, which is what engines are fast at."""
+    types = {name: joint_type(name, schemas) for name in names}
+
+    def columns(file: str) -> list[tuple[str, str, str]]:
+        return [(name, column.called, column.type_name) for name, column in schemas[file].items()]
+
+    def rows(files: list[str]) -> Any:
+        own = schemas[files[0]]
+        found = nw.from_native(engine.rows_of(files))
+        for name, joint in types.items():
+            if joint == nw.Float64 and own[name].dtype.is_integer():
+                _require_floats(found.select(nw.col(own[name].called).cast(nw.Float64)), name, files)
+        cells = {name: nw.col(own[name].called) for name in names}
+        cells |= {name: cell.cast(types[name]) for name, cell in cells.items() if types[name] is not None}
+        return found.select(*(cell.alias(name) for name, cell in cells.items()))
+
+    parts = [rows(list(alike)) for _, alike in groupby(schemas if in_order else sorted(schemas, key=columns), columns)]
+    if in_order:  # then all rows come into memory anyhow, and engines limit how many parts a query may have
+        parts = [part.collect() for part in parts]
+    return nw.concat(parts, how="vertical") if len(parts) > 1 else parts[0]
+
+
+def _require_floats(integers: Any, name: str, files: Sequence[str]) -> None:
+    """Raises TableError where integers, beside floats in other files, are so large that floats do not tell them
+    apart."""
+    most = integers.select(nw.all().abs().max()).collect().row(0)[0]
+    if most is not None and most >= MOST_WHOLE:
+        raise TableError(
+            f"column {name!r} has integers of 2^53 and more in {files[0]} or files like it, and floats in others, "
+            f"which do not tell such numbers apart: write the files with the same type, or leave the column out with "
+            f"{option('leave_out', [name])}"
+        )

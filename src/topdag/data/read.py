@@ -99,10 +99,10 @@ def table_at(path: Source, how: TextFormat, options: Options) -> Table:
 
 def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     if isinstance(path, str | PathLike) and stands_for_many(path):
-        from topdag.data.parquet_files import lazy_frame, parquet_files
+        from topdag.data.frames import parts_of_files  # narwhals takes its time to load
 
         require_no_text(how)
-        return table_of_frame(lazy_frame(parquet_files(path), in_order=options.needs_every_row), options)
+        return table_of_columns(*parts_of_files(path, options))
     content = file_content(path)
     if content.startswith(b"PAR1"):
         require_no_text(how)

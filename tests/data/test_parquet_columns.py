@@ -1,0 +1,161 @@
+"""Files whose columns differ: types that keep all values are joined, others refused, and names are those written."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parquet_folders import ENGINES, only, written
+
+import topdag as td
+
+pa = pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
+
+KINDS: dict[str, list[Any]] = {
+    "whole": [
+        pa.array([0, 1], pa.int8()),
+        pa.array([300, 2**53 + 1], pa.int64()),
+        pa.array([200, 1], pa.uint8()),
+        pa.array([2**53, 1], pa.uint64()),
+        pa.array([3, 4]).dictionary_encode(),
+    ],
+    "float": [pa.array([0.5, 1], pa.float32()), pa.array([0.4, 2.0**53])],
+    "decimal": [pa.array([Decimal("1.4"), Decimal("1.6")]), pa.array([Decimal("1.44"), Decimal("21.6")])],
+    "text": [
+        pa.array(["01", " 2"]),
+        pa.array(["false", "t"], pa.large_string()),
+        pa.array(["u", "01"]).dictionary_encode(),
+    ],
+    "bool": [pa.array([True, False]), pa.array([True, True])],
+    "null": [pa.nulls(2)],
+    "date": [pa.array([1, 2], pa.date32())],
+}
+COLUMNS = [(kind, column) for kind, columns in KINDS.items() for column in columns if kind != "date"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("first", COLUMNS, ids=lambda first: str(first[1].type))
+def test_types_are_joined_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, first: tuple[str, Any]
+) -> None:
+    """What comes of two files is what comes of all their cells, or an error."""
+    only(monkeypatch, [engine])
+    kind, column = first
+    for other_kind, other in [*COLUMNS, ("date", KINDS["date"][0])]:
+        folder = written(tmp_path, {"x": column, "b": [0, 1]}, {"b": [1, 0], "x": other})
+        is_cut = {"float", "decimal"} & {kind, other_kind}
+        said: dict[str, Any] = {"missing": "state", "discretize": {"x": [0.45, 1.42]} if is_cut else None}
+        are_numbers = {kind, other_kind} == {"whole", "float"}
+        cells = {"x": column.to_pylist() + other.to_pylist(), "b": [0, 1, 1, 0]}
+        if are_numbers and max((column if kind == "whole" else other).to_pylist()) >= 2**53:
+            with pytest.raises(td.TableError, match=r"column 'x' has integers of 2\^53 and more in .*parquet"):
+                td.read_table(folder, **said)
+        elif are_numbers or (other_kind != "date" and (kind == other_kind or "null" in (kind, other_kind))):
+            assert td.read_table(folder, **said) == td.Table(cells, **said), (column.type, other.type)
+        elif other_kind != "date" or kind != "null":  # a date in all files is refused as in one
+            with pytest.raises(td.TableError, match=r"column 'x' is .*0\.parquet and .*1\.parquet: no type has") as e:
+                td.read_table(folder, **said)
+            assert "leave the column out with leave_out=['x']" in str(e.value)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_integers_that_pandas_wrote_as_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """Because of a gap in one file: they are the same states."""
+    only(monkeypatch, [engine])
+    folder = written(tmp_path, {"x": [1, 2, 3], "b": [0, 1, 0]}, {"x": [3.0, None, 1.0], "b": [0, 0, 1]})
+    expected = td.Table({"x": [1, 2, 3, 3, None, 1], "b": [0, 1, 0, 0, 0, 1]}, missing="drop")
+    assert td.read_table(folder, missing="drop") == expected and expected.states[0] == (1, 2, 3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_more_than_two_types_and_files_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """Files of several types, and with their columns in any order, one after the other."""
+    only(monkeypatch, [engine])
+    types = [pa.int8(), pa.null(), pa.int64(), pa.uint16()]
+    cells = [[1, 2, 3], [None] * 3, [5, None, 700], [8, 9, 10]]
+    parts = [{"x": pa.array(cells[i % 4], types[i % 4]), "i": [i, i + 0.5, i]} for i in range(40)]
+    parts = [dict(reversed(part.items())) if i % 3 else part for i, part in enumerate(parts)]
+    whole = {
+        "i": [number for part in parts for number in part["i"]],
+        "x": [cell for part in parts for cell in pa.array(part["x"]).to_pylist()],
+    }
+    folder = written(tmp_path, *parts)
+    for old in folder.iterdir():
+        old.rename(old.with_name(old.name.zfill(10)))
+    was_set = [["x"] * (row % 7 < 3) for row in range(120)]
+    for said in (
+        {"missing": "state", "discretize": {"i": "mean"}},
+        {"missing": "drop", "discretize": "mean", "interventions": was_set},
+        {"missing": "drop", "continuous": ["i"], "weights": [row % 3 for row in range(120)]},
+    ):
+        options: dict[str, Any] = {"columns": ["x", "i"], **said}
+        expected = td.Table({name: whole[name] for name in td.read_table(folder, **options).names}, **options)
+        assert td.read_table(folder, **options) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_left_out_may_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    only(monkeypatch, [engine])
+    folder = written(
+        tmp_path,
+        {"a": [0, 1], "b": [0, 0], "c": [1, 2], "d": [1, 2]},
+        {"d": ["u", "v"], "b": [1, 1], "a": [0, 1]},
+    )
+    expected = td.Table({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1]})
+    assert td.read_table(folder, leave_out=["c", "d"]) == td.read_table(folder, columns=["a", "b"]) == expected
+    for left_out, words in ((["c"], "column 'd' is Int64 in"), (["d"], "has other columns than .*: 'c' is in one")):
+        with pytest.raises(td.TableError, match=words):
+            td.read_table(folder, leave_out=left_out)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_weights_of_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    only(monkeypatch, [engine])
+    cells = {"a": [0, 1], "b": [1, 0]}
+    folder = written(tmp_path, {**cells, "w": [1, 2]}, {**cells, "w": [1.5, 2.0]})
+    with pytest.raises(td.TableError, match=r"1 weight in column 'w': missing, negative, infinite or not whole"):
+        td.read_table(folder, weights="w")
+    written(tmp_path, {**cells, "w": pa.array([1, 2], pa.int8())}, {**cells, "w": [300, 2]})
+    assert td.read_table(folder, weights="w").weights.tolist() == [301, 4]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_names_that_differ_in_capitals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """DuckDB would call them a, A_1, b and a_1_1, in the order of each file."""
+    rows = {"a": [0, 1, 1], "A": [2, 2, 5], "b": [0, 1, 0], "a_1": [7, 8, 7], "é": [0, 0, 1], "É": [1, 0, 1]}
+    folder = written(tmp_path, rows, {name: rows[name] for name in ("a_1", "A", "b", "a", "É", "é")})
+    twice = {name: cells * 2 for name, cells in rows.items()}
+    wanted: list[dict[str, Any]] = [
+        {"columns": ["A", "b", "a_1"]},
+        {"leave_out": ["a"], "discretize": {"A": [3.0]}},
+        {"leave_out": ["A"], "weights": "a"},
+        {"leave_out": ["A"]},
+    ]
+    everything: list[dict[str, Any]] = [{}, {"leave_out": ["b"], "discretize": {"A": [3.0]}}, {"weights": "A"}]
+    for said in (*wanted, *everything):  # another engine is asked where there is one
+        pytest.importorskip("polars")
+        assert td.read_table(folder, **said) == td.Table(twice, **said)
+    only(monkeypatch, [engine])
+    for said in (*wanted, *(everything if engine == "polars" else ())):
+        assert td.read_table(folder, **said) == td.Table(twice, **said)
+    for said in everything if engine == "duckdb" else ():
+        with pytest.raises(td.TableError, match=r"the names 'a', 'A' differ in capitals only.* leave_out=\['A'\]"):
+            td.read_table(folder, **said)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_names_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    from pyarrow import parquet
+
+    only(monkeypatch, [engine])
+    parquet.write_table(pa.table([[1], [2], [3]], names=["a", "a", "b"]), tmp_path / "0.parquet")
+    with pytest.raises(td.TableError, match=r"0\.parquet.*more than one.*"):
+        td.read_table(tmp_path)
+    folder = written(tmp_path, {"": [1, 2], "a": [0, 1], "b": [1, 1]})
+    with pytest.raises(td.TableError, match=r"column 0 .* has no name"):
+        td.read_table(folder)
+    assert td.read_table(folder, leave_out=[""]).names == ("a", "b")
