@@ -37,7 +37,8 @@ def measure(name: str, n: int, threads: int) -> dict[str, Any]:
     formula = td.BDeu(1.0).joint(table.n_rows)
     joint = timed(lambda: _core.score_all_sets(view, formula, n, _core.Limits(threads)))
     assert joint is not None
-    timed(lambda: _core.round_together([joint], n, threads))
+    grid = _core.grid_exponent(n, _core.largest_magnitude(joint, threads))
+    timed(lambda: _core.round_together([joint], grid, threads))
     scores = SetStore(n, joint, (None,) * n).core()
     lattice = timed(lambda: _core.build_block_lattice(scores, False, _core.Limits(threads)))
     assert lattice is not None

@@ -91,14 +91,14 @@ void bind_pruned_scores(nb::module_& m) {
         .def(
             "__init__",
             [](PruningQuestion* self, const SetFormula& joint, std::vector<SetFormula> below, std::vector<int> below_of,
-               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory, const nb::object& elsewhere,
-               double least_elsewhere) {
-                new (self) PruningQuestion{joint,   std::move(below), std::move(below_of), max_parents,
-                                           epsilon, k,                rules,               memory};
+               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory, double total,
+               const nb::object& elsewhere, double least_elsewhere) {
+                new (self) PruningQuestion{joint, std::move(below), std::move(below_of), max_parents, epsilon, k,
+                                           rules, memory,           total};
                 if (!elsewhere.is_none()) self->elsewhere = {asked_of(elsewhere), least_elsewhere};
             },
             "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a,
-            "elsewhere"_a = nb::none(), "least_elsewhere"_a = 0.0, nb::keep_alive<1, 10>(),
+            "total"_a = 0.0, "elsewhere"_a = nb::none(), "least_elsewhere"_a = 0.0, nb::keep_alive<1, 11>(),
             "elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; "
             "for lists of at least so many sets times rows.");
     nb::class_<SetCounter>(m, "SetCounter", "Sums over the cells of sets of places, for whoever asks elsewhere.")

@@ -12,14 +12,10 @@ namespace {
 
 void check_lattice(const PyTable& table) { require(table.view.n_variables() <= most_in_tables, "too many variables"); }
 
-std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int threads) {
+void round_together(std::vector<Doubles> arrays, int exponent, int threads) {
     Limits limits(threads);
-    double magnitude = 0.0;
     nb::gil_scoped_release released;
-    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0), limits));
-    const int exponent = grid_exponent(n, magnitude);
     for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, limits);
-    return {magnitude, exponent};
 }
 
 using LimitsIn = std::tuple<std::uint64_t, std::uint64_t, int, int>;
@@ -127,8 +123,14 @@ void bind_scores(nb::module_& m) {
         },
         "table"_a, "ess"_a, "max_parents"_a, "limits"_a);
     m.attr("EXACT_BITS") = exact_bits;
-    m.def("coarsest_exponent", &coarsest_exponent, "n_variables"_a,
-          "The exponent of the coarsest grid on which an answer may be called proved.");
+    m.def("coarsest_exponent", &coarsest_exponent, "n_variables"_a, "size"_a = 0.0,
+          "The exponent of the coarsest grid on which an answer may be called proved; size: what networks score at "
+          "least, in size.");
+    m.attr("STEPS_BEHIND") = steps_behind;
+    m.def("finest_exponent", &finest_exponent, "n_variables"_a, "magnitude"_a,
+          "The exponent of the finest grid that sums over cells are good enough for which add up to so much.");
+    m.def("grid_exponent", &grid_exponent, "n_variables"_a, "magnitude"_a, "total"_a = 0.0,
+          "The exponent of the grid for values of this size; total: sums of them that must be exact, where known.");
     m.def(
         "largest_magnitude",
         [](DoublesIn values, int threads) {
@@ -147,8 +149,8 @@ void bind_scores(nb::module_& m) {
         },
         "values"_a, "threads"_a,
         "Where the first value stands that is not below infinity; as many as there are, when all are.");
-    m.def("round_together", &round_together, "arrays"_a, "n_variables"_a, "threads"_a,
-          "Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.");
+    m.def("round_together", &round_together, "arrays"_a, "exponent"_a, "threads"_a,
+          "Rounds all arrays in place to one grid.");
 
     nb::class_<PyScores>(m, "LocalScores", "The local score of any family, however it is stored.");
     m.def(

@@ -83,9 +83,21 @@ def score_families_bds(table: CodedTable, ess: float, max_parents: int, limits: 
 
 EXACT_BITS: int = 52
 
-def coarsest_exponent(n_variables: int) -> int:
+def coarsest_exponent(n_variables: int, size: float = 0.0) -> int:
     """
-    The exponent of the coarsest grid on which an answer may be called proved.
+    The exponent of the coarsest grid on which an answer may be called proved; size: what networks score at least, in size.
+    """
+
+STEPS_BEHIND: float = 5.0
+
+def finest_exponent(n_variables: int, magnitude: float) -> int:
+    """
+    The exponent of the finest grid that sums over cells are good enough for which add up to so much.
+    """
+
+def grid_exponent(n_variables: int, magnitude: float, total: float = 0.0) -> int:
+    """
+    The exponent of the grid for values of this size; total: sums of them that must be exact, where known.
     """
 
 def largest_magnitude(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> float:
@@ -96,10 +108,8 @@ def first_not_finite(values: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Where the first value stands that is not below infinity; as many as there are, when all are.
     """
 
-def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], n_variables: int, threads: int) -> tuple[float, int]:
-    """
-    Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.
-    """
+def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], exponent: int, threads: int) -> None:
+    """Rounds all arrays in place to one grid."""
 
 class LocalScores:
     """The local score of any family, however it is stored."""
@@ -402,7 +412,7 @@ class Members:
 class PruningQuestion:
     """Which families are asked for, and what may cut them off."""
 
-    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float, elsewhere: object | None = None, least_elsewhere: float = 0.0) -> None:
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float, total: float = 0.0, elsewhere: object | None = None, least_elsewhere: float = 0.0) -> None:
         """
         elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; for lists of at least so many sets times rows.
         """

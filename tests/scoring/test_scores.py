@@ -161,10 +161,10 @@ def test_the_space_is_described(table: td.Table, listed: Scores) -> None:
 
 @pytest.mark.parametrize("kind", [td.BIC(), td.BDeu()])
 def test_the_space_says_the_guarantee_that_the_grid_is_chosen_for(kind: td.BIC | td.BDeu) -> None:
-    """4 n steps of the grid (docs/explanation/method.md), never more than 1e-6 nats."""
+    """5 n steps of the grid (docs/explanation/method.md), never more than 1e-6 nats."""
     for scores in (td.score(td.example_table(), kind), td.score(td.example_table(), kind, keep="best")):
         behind = float(scores.describe_space().split()[-2])
-        assert behind == pytest.approx(4 * len(scores.columns) * 2.0**-scores.grid, rel=0.1) and behind <= 1e-6
+        assert behind == pytest.approx(5 * len(scores.columns) * 2.0**-scores.grid, rel=0.1) and behind <= 1e-6
 
 
 def test_score_equivalence_is_known(table: td.Table, listed: Scores) -> None:
@@ -323,7 +323,7 @@ def test_numbers_of_any_size_are_told_apart(table: td.Table, size: float) -> Non
     assert answer.score == pytest.approx(-8 * size)
 
 
-@pytest.mark.parametrize("size", [1e9, 1e100, 1e301, 1e308])
+@pytest.mark.parametrize("size", [1e13, 1e100, 1e301, 1e308])
 def test_numbers_too_large_to_be_told_apart_are_refused(table: td.Table, size: float) -> None:
     with pytest.raises(td.ScoreError, match="too large"):
         td.score(table, td.CustomScore(lambda family: -size), max_parents=1)

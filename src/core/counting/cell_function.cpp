@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/careful_sum.h"
+
 namespace topdag {
 
 namespace {
@@ -14,21 +16,6 @@ double stirling_rest(double x) {
     const double y = 1.0 / (x * x);
     return (1.0 / 12 + y * (-1.0 / 360 + y * (1.0 / 1260 + y * (-1.0 / 1680 + y * (1.0 / 1188 - y * 691.0 / 360360))))) / x;
 }
-
-// A sum that keeps the rounding errors of its terms [Neumaier 1974].
-class CarefulSum {
-public:
-    void add(double term) {
-        const double next = total_ + term;
-        lost_ += std::abs(total_) >= std::abs(term) ? (total_ - next) + term : (term - next) + total_;
-        total_ = next;
-    }
-    double value() const { return total_ + lost_; }
-
-private:
-    double total_ = 0.0;
-    double lost_ = 0.0;
-};
 
 double n_log_n(std::uint64_t count) {
     const double c = static_cast<double>(count);

@@ -22,16 +22,24 @@ TOPDAG_SIMD void expand(const TailAddition* additions, std::size_t n, std::int32
     }
 }
 
-// partial[c] += the values at cell c's counts, entry by entry: the order of summation is fixed.
-TOPDAG_SIMD void look_up(const double* values, const std::int32_t* counts, std::size_t entries, double* partial) {
-    double sum[batch];
-    for (int c = 0; c < batch; ++c) sum[c] = partial[c];
+// partial[c] += the values at cell c's counts, entry by entry: the order of summation is fixed. lost[c] += what that
+// addition rounds away: there may be a million batches.
+TOPDAG_SIMD void look_up(const double* values, const std::int32_t* counts, std::size_t entries, double* partial,
+                         double* lost) {
+    double sum[batch] = {};
     for (std::size_t e = 0; e < entries; ++e)
         for (int c = 0; c < batch; ++c) sum[c] += values[counts[e * batch + c]];
-    for (int c = 0; c < batch; ++c) partial[c] = sum[c];
+    for (int c = 0; c < batch; ++c) {
+        const double total = partial[c] + sum[c];
+        const double part = total - partial[c];
+        lost[c] += (partial[c] - (total - part)) + (sum[c] - part);
+        partial[c] = total;
+    }
 }
 
-double sum_of_batch(const double* p) { return ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7])); }
+void add_batch(const double* values, CarefulSum& sum) {
+    for (int c = 0; c < batch; ++c) sum.add(values[c]);
+}
 
 void sum_over_supersets(std::vector<std::int32_t>& counts) {
     for (std::size_t bit = 1; bit < counts.size(); bit <<= 1)
@@ -53,6 +61,7 @@ TailKernel::TailKernel(const CountPlan& plan, const CellTables& tables)
     common_.resize(function_classes_.size());
     counts_.assign(static_cast<std::size_t>(entries_) * batch, 0);
     partial_.resize(static_cast<std::size_t>(n_subsets_) * batch);
+    lost_.resize(partial_.size());
     for (auto& counts : agreeing_) counts.resize(n_subsets_);
 }
 
@@ -124,8 +133,12 @@ void TailKernel::add_up(const SparseCells& sparse, const DenseCells& dense, std:
         const double pair = v[2] - 2 * v[1];
         const double triple = v[3] - 3 * v[2] + 3 * v[1];
         const double four = v[4] - 4 * v[3] + 6 * v[2] - 4 * v[1];
-        sums[mask] = sum_of_batch(&partial_[static_cast<std::size_t>(mask) * batch]) + common_[f] +
-                     agreeing_[2][mask] * pair + agreeing_[3][mask] * triple + agreeing_[4][mask] * four;
+        CarefulSum sum = heavy_[mask];
+        add_batch(&partial_[static_cast<std::size_t>(mask) * batch], sum);
+        add_batch(&lost_[static_cast<std::size_t>(mask) * batch], sum);
+        for (double term : {common_[f], agreeing_[2][mask] * pair, agreeing_[3][mask] * triple, agreeing_[4][mask] * four})
+            sum.add(term);
+        sums[mask] = sum.value();
     }
 }
 
@@ -133,6 +146,8 @@ void TailKernel::begin_set(std::uint64_t set_class) {
     set_class_ = set_class;
     for (std::size_t f = 0; f < values_.size(); ++f) values_[f] = tables_.values(set_class + function_classes_[f]);
     std::fill(partial_.begin(), partial_.end(), 0.0);
+    std::fill(lost_.begin(), lost_.end(), 0.0);
+    heavy_.assign(n_subsets_, {});
     for (auto& counts : agreeing_) std::fill(counts.begin(), counts.end(), 0);
     small_rows_ = 0;
 }
@@ -165,9 +180,7 @@ void TailKernel::take_heavy(const std::uint32_t* counts) {
     for (const TailAddition& addition : additions_) entry[addition.to] = entry[addition.a] + entry[addition.b];
     for (int mask = 0; mask < n_subsets_; ++mask) {
         const TailSubset& subset = subsets_[mask];
-        double sum = 0.0;
-        for (std::uint32_t e = subset.begin; e < subset.end; ++e) sum += value(subset.function, entry[e]);
-        partial_[static_cast<std::size_t>(mask) * batch] += sum;
+        for (std::uint32_t e = subset.begin; e < subset.end; ++e) heavy_[mask].add(value(subset.function, entry[e]));
     }
 }
 
@@ -178,7 +191,8 @@ void TailKernel::finish_batch() {
     for (int mask = 0; mask < n_subsets_; ++mask) {
         const TailSubset& subset = subsets_[mask];
         look_up(values_[subset.function], &counts_[static_cast<std::size_t>(subset.begin) * batch],
-                subset.end - subset.begin, &partial_[static_cast<std::size_t>(mask) * batch]);
+                subset.end - subset.begin, &partial_[static_cast<std::size_t>(mask) * batch],
+                &lost_[static_cast<std::size_t>(mask) * batch]);
     }
     filled_ = 0;
 }
@@ -197,11 +211,11 @@ double TailKernel::value(std::uint32_t function, std::uint64_t count) const {
 }
 
 double TailKernel::settled_sum(const SparseCells& sparse, std::uint32_t function) const {
-    double sum = 0.0;
+    CarefulSum sum;
     for (std::uint64_t weight = 1; weight < light_limit; ++weight)
-        if (sparse.light[weight] != 0) sum += sparse.light[weight] * value(function, weight);
-    for (std::uint32_t weight : sparse.heavy) sum += value(function, weight);
-    return sum;
+        if (sparse.light[weight] != 0) sum.add(sparse.light[weight] * value(function, weight));
+    for (std::uint32_t weight : sparse.heavy) sum.add(value(function, weight));
+    return sum.value();
 }
 
 }  // namespace topdag

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/careful_sum.h"
 #include "counting/cell_groups.h"
 #include "counting/cell_tables.h"
 #include "counting/count_plan.h"
@@ -53,6 +54,8 @@ private:
     std::vector<double> common_;         // by function: what settled and lone small rows add to every subset
     std::vector<std::int32_t> counts_;   // entries x batch
     std::vector<double> partial_;        // subsets x batch
+    std::vector<double> lost_;           // what these sums have rounded away
+    std::vector<CarefulSum> heavy_;      // by mask: over cells with counts beyond the tables
     int filled_ = 0;
     std::uint64_t small_rows_ = 0;
     std::array<std::vector<std::int32_t>, small_limit + 1> agreeing_;  // by size, then by mask

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/careful_sum.h"
 #include "base/parallel.h"
 #include "scoring/set_scores.h"
 
@@ -55,10 +56,10 @@ private:
     }
 
     void score(VarSet set, const Cells& cells) {
-        double sum = 0.0;
+        CarefulSum sum;
         for (std::size_t cell = 0; cell < cells.counts.size(); ++cell)
-            if (cells.counts[cell] > 0) sum += log_rising(ess_ * cells.prior[cell], cells.counts[cell]);
-        scores_[set] = sum;
+            if (cells.counts[cell] > 0) sum.add(log_rising(ess_ * cells.prior[cell], cells.counts[cell]));
+        scores_[set] = sum.value();
         ++limits_.done;
         limits_.reached();
     }

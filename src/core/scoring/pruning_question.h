@@ -25,6 +25,7 @@ struct PruningQuestion {
     std::uint64_t k;      // not 0: a family goes only when k proper subsets score strictly more; epsilon is not used
     std::uint32_t rules;  // bit r: CutRule r may be used
     double memory;        // bytes that may be taken
+    double total;         // as for grid_exponent
     CountedElsewhere elsewhere = {};  // heeded where sets are walked, not where all of a size are counted
 
     // The functions of the parents, numbered also where there is only the joint one.

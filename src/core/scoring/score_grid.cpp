@@ -16,6 +16,7 @@ double n_log_n(double n) { return n > 0 ? n * std::log(n) : 0.0; }
 struct Magnitudes {
     double sums;    // over cells, in size
     double scores;  // with the penalty
+    double cells;   // of a set that occur
 
     Magnitudes(const Table& table, const PruningQuestion& question) {
         const double n_rows = static_cast<double>(table.n_rows);
@@ -23,6 +24,7 @@ struct Magnitudes {
         std::sort(arities.rbegin(), arities.rend());
         const int largest = std::min(table.n_variables(), question.max_parents + 1);
         const double most_cells = product(arities, largest);
+        cells = std::min(most_cells, static_cast<double>(table.n_distinct));
         sums = of_sums(question.joint, table, most_cells);
         for (const SetFormula& formula : question.below) sums = std::max(sums, of_sums(formula, table, most_cells));
         scores = sums;
@@ -77,8 +79,11 @@ std::vector<int> places_by_entropy(const Table& table) {
 ScoreGrid::ScoreGrid(const Table& table, const PruningQuestion& question) {
     const Magnitudes magnitudes(table, question);
     largest_ = magnitudes.scores;
-    exponent_ = grid_exponent(table.n_variables(), magnitudes.scores);
     bits_ = std::min(50, 61 - static_cast<int>(std::ceil(std::log2(magnitudes.sums + 1.0))));
+    exponent_ = grid_exponent(table.n_variables(), magnitudes.scores, question.total);
+    // Every cell is rounded to whole units; together by no more than a quarter of a step.
+    const int of_cells = bits_ - 1 - static_cast<int>(std::ceil(std::log2(magnitudes.cells)));
+    if (exponent_ < coarsest_exponent(table.n_variables())) exponent_ = std::min(exponent_, of_cells);
     unit_ = std::ldexp(1.0, -bits_);
     step_ = std::ldexp(1.0, -exponent_);
     steps_ = std::ldexp(1.0, exponent_);

@@ -7,6 +7,7 @@
 
 #include "base/infinity.h"
 #include "base/arity_classes.h"
+#include "base/careful_sum.h"
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "counting/counts.h"
@@ -18,8 +19,16 @@ namespace {
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr std::size_t chunk = 1 << 16;
 constexpr int few_variables = 12;
-constexpr double most_rounding = 1e-6;  // nats that an answer called proved may be behind the best
+
+// Nats that an answer called proved may be behind the best; where doubles cannot tell that, a share of its score.
+constexpr double most_behind = 1e-6;
+constexpr double share_behind = 1e-11;
+constexpr double never_further_behind = 0.1;
+constexpr int largest_exponent = 40;
+constexpr int spare_bits = 3;
 constexpr double finest_penalty = 1 << 22;  // set scores of this size still have a grid of 2^-24 or finer
+
+int bits_of(double size) { return static_cast<int>(std::ceil(std::log2(std::min(size, 1e300)))); }
 
 double penalty_of(const Table& table, const SetFormula& formula, double cells) {
     switch (formula.penalty) {
@@ -124,14 +133,14 @@ double score_one_set(const Table& table, const SetFormula& formula, const std::v
     const CellFunction function{formula.kind, formula.spread ? formula.parameter / cells : formula.parameter};
     std::vector<std::uint64_t> counts = cells_of_set(table, variables);
     std::sort(counts.begin(), counts.end());  // equal counts side by side: each value once, and a fixed order of summation
-    double sum = 0.0;
+    CarefulSum sum;
     for (std::size_t i = 0; i < counts.size();) {
         std::size_t end = i;
         while (end < counts.size() && counts[end] == counts[i]) ++end;
-        sum += static_cast<double>(end - i) * function(counts[i]);
+        sum.add(static_cast<double>(end - i) * function(counts[i]));
         i = end;
     }
-    return sum - penalty_of(table, formula, cells);
+    return sum.value() - penalty_of(table, formula, cells);
 }
 
 bool score_families_bds(const Table& table, double ess, int max_parents, Limits& limits, double* families) {
@@ -142,9 +151,9 @@ bool score_families_bds(const Table& table, double ess, int max_parents, Limits&
     if (!sum_over_cells(table, CellKind::one, 0.0, false, wanted, limits, occurring.data())) return false;
     if (!fill_in_parallel(families, n * n_sets(n - 1), minus_infinity, limits)) return false;
     const auto sum = [](const std::vector<Tally>& tallies, double a) {
-        double total = 0.0;
-        for (const Tally& tally : tallies) total += static_cast<double>(tally.cells) * log_rising(a, tally.rows);
-        return total;
+        CarefulSum total;
+        for (const Tally& tally : tallies) total.add(static_cast<double>(tally.cells) * log_rising(a, tally.rows));
+        return total.value();
     };
     std::vector<double> alone(n_sets(n));  // the set as parents, its own cells sharing the prior weight
     const auto score_set = [&](VarSet set, const std::vector<Tally>& tallies) {
@@ -189,15 +198,22 @@ std::size_t first_not_finite(const double* values, std::size_t size, Limits& lim
     return *std::min_element(first.begin(), first.end());
 }
 
-int coarsest_exponent(int n) { return static_cast<int>(std::ceil(std::log2(4.0 * n / most_rounding))); }
+int coarsest_exponent(int n, double size) {
+    const double most = std::clamp(size * share_behind, most_behind, never_further_behind);
+    return static_cast<int>(std::ceil(std::log2(steps_behind * n / most)));
+}
 
-int grid_exponent(int n, double magnitude) {
-    if (magnitude == 0.0) return 40;
-    const double size = std::min(magnitude, 1e300);
-    const auto bits = [&](double times) { return static_cast<int>(std::ceil(std::log2(times * size))); };
-    const int whatever_is_summed = std::min(40, 51 - bits(2.0 * n));
-    const int single_differences = exact_bits - bits(1.0);  // one more bit is exact
-    return std::max(whatever_is_summed, std::min(coarsest_exponent(n), single_differences));
+int finest_exponent(int n, double magnitude) {
+    const int single_differences = exact_bits - bits_of(magnitude);  // one more bit is exact
+    const int fine = coarsest_exponent(n);
+    return single_differences - 1 >= fine ? single_differences - 1 : single_differences - spare_bits;
+}
+
+int grid_exponent(int n, double magnitude, double total) {
+    if (magnitude == 0.0) return largest_exponent;
+    const int whatever_is_summed = std::min(largest_exponent, 51 - bits_of(2.0 * n * magnitude));
+    const int these_sums = total == 0.0 ? largest_exponent : exact_bits - bits_of(total);
+    return std::max(whatever_is_summed, std::min({coarsest_exponent(n), finest_exponent(n, magnitude), these_sums}));
 }
 
 void round_to_grid(double* values, std::size_t size, int exponent, Limits& limits) {

@@ -61,15 +61,23 @@ double largest_magnitude(const double* values, std::size_t size, Limits& limits)
 std::size_t first_not_finite(const double* values, std::size_t size, Limits& limits);
 
 // Scores are rounded to multiples of 2^-k. A local score, a difference of two, moves by a step at most; so the network
-// that is best on the grid is behind the true best by 2n steps, and by 2n more where superfluous parents are dropped.
-// The least k for which that is at most 1e-6 nats: on a coarser grid nothing can be called proved.
-int coarsest_exponent(int n);
+// that is best on the grid is behind the true best by 2n steps, by 2n more where superfluous parents are dropped, and
+// by n for what doubles lose in sums over cells.
+constexpr double steps_behind = 5;  // for each variable
+// The least k for which that is at most 1e-6 nats or, where networks score at least `size` in size, a 1e-11th of it,
+// never more than a tenth of a nat: on a coarser grid nothing can be called proved.
+int coarsest_exponent(int n, double size = 0.0);
 
-// The largest k for which sums over 2n such values are exact in doubles, whatever they are. Where that would be too
-// coarse, the least that is not, as long as single differences are exact; then whether the sums of the networks at hand
-// are, at most 2^exact_bits steps, is for the caller to see.
+// The largest k for which sums over cells are good to a quarter of a step: they are to a 2^-52th of the `magnitude`, or
+// to a half of that on average, which is heeded where it saves the 1e-6.
+int finest_exponent(int n, double magnitude);
+
+// The largest k for which sums over 2n such values are exact in doubles, whatever they are. Where an answer could be
+// more than 1e-6 nats behind on it, the k for just that, or the finest; then whether sums for the networks at hand are
+// exact is for the caller to see: whether none is more than 2^exact_bits steps. None is if `total` is as large as they
+// get.
 constexpr int exact_bits = 52;
-int grid_exponent(int n, double magnitude);
+int grid_exponent(int n, double magnitude, double total = 0.0);
 void round_to_grid(double* values, std::size_t size, int exponent, Limits& limits);
 
 }  // namespace topdag

@@ -23,7 +23,7 @@ from topdag.search.reach import FURTHEST, first_slack, further_slack
 from topdag.search.relaxation import Incumbent
 
 SCORE_ROUNDING = 1e-6
-"""Scores of a network from different lists differ by less."""
+"""Scores of a network from different lists differ by less, or by less than on a coarse grid."""
 BY_CLAUSES = "partition on branch and cut with clauses"
 
 
@@ -76,8 +76,9 @@ class _ClauseListing:
 
     def _list(self, slack: float) -> bool | None:
         """All networks so far behind the best: whether as many as wanted are among them; None when the time is up."""
-        lowest = self.value - slack - SCORE_ROUNDING
-        store = self.best.lists.for_lists(slack + SCORE_ROUNDING, self.behind + slack + SCORE_ROUNDING)
+        rounding = max(SCORE_ROUNDING, self.scores.behind)
+        lowest = self.value - slack - rounding
+        store = self.best.lists.for_lists(slack + rounding, self.behind + slack + rounding)
         if store is None:
             return None
         assert self.best.root is not None and self.scores.compiled is not None

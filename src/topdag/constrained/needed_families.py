@@ -54,7 +54,7 @@ def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[i
 
 def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
-    keep = Behind(reach + ROUNDED_AWAY) if reach > 0 else "best"
+    keep = Behind(reach + max(ROUNDED_AWAY, scores.behind)) if reach > 0 else "best"
     wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > sizes().small)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
@@ -159,7 +159,9 @@ class NeededFamilies:
         scores = self.scores
         assert scores.table is not None and scores.kind is not None
         limit = scores.max_parents if scores.compiled is None else scores.compiled.limit_on_parents(scores.max_parents)
-        question = pruning_question(ScoringTask(scores.table, scores.columns, scores.kind, limit), self.run)
+        total = 0.0 if scores.report is None else scores.report.total
+        task = ScoringTask(scores.table, scores.columns, scores.kind, limit, total=total)
+        question = pruning_question(task, self.run)
         joined = np.concatenate(sets)
         _, first, places = np.unique(search_keys(joined), return_index=True, return_inverse=True)
         values = grid_scores(coded(scores.table, scores.columns), question, formula, joined[first])[1]

@@ -23,7 +23,7 @@ from topdag.knowledge.priors import log_weight_of, prior_from_dict
 from topdag.networks.checks import LARGEST_SCORE
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_from_dict
-from topdag.scoring.rounding import require_exact_sums, require_fine
+from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.scores import Scores
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, SetStore, Store
@@ -177,7 +177,6 @@ def _list_store(lists: FamilyLists, grid: int) -> ListStore:
         store = ListStore.on_grid(lists, grid)
     if not np.isfinite(store.rounded).all():
         raise _Wrong("a local score is too large for the grid")
-    require_fine(store.n, grid)
     require_exact_sums(store, grid)
     return store
 

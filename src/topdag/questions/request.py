@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from topdag import _core
 from topdag._util.run import Limits, Run, is_whole, peak_memory
 from topdag._util.stop import Stop
@@ -18,7 +20,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind, coded
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, SetScore, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
@@ -290,7 +292,7 @@ def upper_bound(trail: Trail) -> float:
     Values on the grid and scores in full precision lie apart by a step for each variable.
     """
     request, scores = trail.request, trail.scores
-    slack = _largest_rounding(len(request.scored_names)) if scores is None else scores.rounding
+    slack = _largest_rounding(request) if scores is None else scores.rounding
     if trail.most < math.inf:
         return trail.most + slack
     if trail.standing is not None:
@@ -306,9 +308,12 @@ def upper_bound(trail: Trail) -> float:
     return math.inf
 
 
-def _largest_rounding(n: int) -> float:
-    """On the coarsest grid that scores of n variables may get."""
-    return math.ldexp(n, -_core.coarsest_exponent(n)) if n else 0.0
+def _largest_rounding(request: Request) -> float:
+    """On the coarsest grid that scores may get which are not known yet."""
+    n, table, size = len(request.scored_names), request.table, math.inf
+    if table is not None and request.prior is None and isinstance(request.kind, SetScore):
+        size = 2 * table.n_rows * float(np.log(np.maximum(table.arities, 2)).sum())  # of all without parents, with room
+    return math.ldexp(n, -_core.coarsest_exponent(n, size)) if n else 0.0
 
 
 def _most_by_prior(request: Request) -> float:

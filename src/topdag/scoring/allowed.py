@@ -130,7 +130,7 @@ def _on_one_grid(
     if sums_are_exact(listed, grid):
         return list(kept), grid
     listed = ListStore.of(names, _with_hope(kept) if are_near else kept)
-    grid = min(grid, round_store(listed, run.threads))
+    grid = round_store(listed, run.threads, finest=grid)
     return [listed.families_of(x) for x in range(listed.n)], grid
 
 

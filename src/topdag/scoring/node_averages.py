@@ -175,4 +175,6 @@ def _grid(task: ScoringTask, averages: NodeAverages) -> int:
         -averages.most_for(x, cells).max() for x, cells in enumerate(cells_of(must, averages.arities)[:, np.newaxis])
     ]
     explained = task.table.n_rows * math.log(max(averages.arities, default=1))
-    return grid_for(task.n, explained + max(penalties, default=0.0) + max(0.0, min(task.keep.epsilon, 1e3)))
+    return grid_for(
+        task.n, explained + max(penalties, default=0.0) + max(0.0, min(task.keep.epsilon, 1e3)), task.table.n_rows
+    )

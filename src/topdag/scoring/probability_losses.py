@@ -81,7 +81,7 @@ def require_room(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_pa
             )
 
 
-def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tuple[Store, int] | None:
+def less_losses(store: Store, losses: Mapping[int, ChildLosses], grid: int, run: Run) -> tuple[Store, int] | None:
     """Every family's score less its loss, and the grid; None when the time limit came first."""
     if not store.is_listed:
         what = f"Constrained scores of all families of {store.n} variables"
@@ -101,4 +101,4 @@ def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tu
             values[at] -= child.of(mask)
     run.timed("counting", begin)
     lesser = store.with_families(lessened)
-    return lesser, round_store(lesser, run.threads)
+    return lesser, round_store(lesser, run.threads, finest=grid)

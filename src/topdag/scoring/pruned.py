@@ -45,7 +45,8 @@ class PrunedScores:
     ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
     families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
     all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are
-    multiples of 2**-grid. ``by_layers``: all sets of a size were counted.
+    multiples of 2**-grid. ``by_layers``: all sets of a size were counted; ``total``: what the grid was made for, where
+    it was coarsened.
     """
 
     store: ListStore
@@ -56,6 +57,7 @@ class PrunedScores:
     cut: Mapping[str, int]
     kept: int
     by_layers: bool = False
+    total: float = 0.0
 
 
 def score_pruned(
@@ -131,6 +133,7 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
         task.keep.k or 0,
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
+        task.total,
         task.elsewhere,
         0.0 if task.elsewhere is None else task.elsewhere.least_work,
     )

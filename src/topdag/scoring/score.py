@@ -25,7 +25,7 @@ from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
-from topdag.scoring.rounding import HOPELESS_NATS, round_store
+from topdag.scoring.rounding import HOPELESS_NATS, SumsTooLarge, finest_for, round_store
 from topdag.scoring.scores import Scores, cutoff_of
 from topdag.scoring.task import Drawn, ScoringTask, compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, set_bytes
@@ -175,6 +175,15 @@ class _ScoredStore:
 
 def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     task = replace(task, keep=pruning_for(keep))
+    try:
+        return _lists_of(task, known, run)
+    except SumsTooLarge as error:
+        total = error.total
+    found = _lists_of(replace(task, total=total, drawn=None), known, run)
+    return found and replace(found, report=found.report and replace(found.report, total=total))
+
+
+def _lists_of(task: ScoringTask, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     if isinstance(task.kind, NAL):
         from topdag.scoring.node_averages import score_node_averages  # small questions open only what they need
 
@@ -204,7 +213,7 @@ def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | 
     filled = fill_store(task.table, task.columns, task.kind, limit, run)
     if filled is None:
         return None
-    grid = round_store(filled, run.threads)
+    grid = round_store(filled, run.threads, finest=finest_for(task.n, task.table.n_rows))
     left_out = (known is not None or bool(task.losses)) and cutoff_of(filled, limit) < math.inf
     notes: tuple[str, ...] = ()
     if isinstance(filled, MixedStore):
@@ -217,7 +226,7 @@ def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | 
             return None
         allowed, grid = found
     if task.losses:
-        lessened = less_losses(allowed, task.losses, run)
+        lessened = less_losses(allowed, task.losses, grid, run)
         if lessened is None:
             return None
         allowed, grid = lessened

@@ -9,6 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from topdag import _core
 from topdag._util.bitsets import bits, masks_in
 from topdag._util.options import option, question
 from topdag._util.run import Run
@@ -158,6 +159,11 @@ class Scores:
     def slack(self) -> float:
         """How far rounding can move a difference of two local scores of one variable: two grid steps."""
         return math.ldexp(2.0, -self.grid)
+
+    @property
+    def behind(self) -> float:
+        """What is proved best is behind the true best by no more, in nats."""
+        return math.ldexp(_core.STEPS_BEHIND * len(self.columns), -self.grid)
 
     @property
     def rounding(self) -> float:
@@ -310,7 +316,6 @@ class Scores:
             limit = f"parents from {self.n_families:,} listed families"
         isolated = len(self.names) - n
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
-        most = math.ldexp(4 * n, -self.grid)  # two scores by a step for each variable, and parents that are dropped
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
         known = "" if self.constraints is None else f", that satisfy: {self.constraints.summary}"
@@ -318,7 +323,7 @@ class Scores:
             known += ", with probabilities that satisfy the parameter constraints (log likelihoods of parts to 1e-7)"
         return (
             f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}{self._claim}; "
-            f"local scores rounded to 2^{-self.grid}, what is proved best at most {most:.1e} behind"
+            f"local scores rounded to 2^{-self.grid}, what is proved best at most {self.behind:.1e} behind"
         )
 
     @property

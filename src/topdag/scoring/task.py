@@ -40,7 +40,8 @@ class Pruning:
 class ScoringTask:
     """``max_parents``: None without a limit. ``rules``: by variable, what its parents satisfy; () where nothing is
     known. ``losses``: what parameter constraints cost families, by variable. ``elsewhere``: who counts long lists of
-    sets, if not this process; ``drawn``: who may have scored this table together with others."""
+    sets, if not this process; ``drawn``: who may have scored this table together with others;
+    ``total``: sums that the grid must have room for, where that is known from scoring once already."""
 
     table: Table
     columns: tuple[int, ...]
@@ -51,6 +52,7 @@ class ScoringTask:
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
     elsewhere: CountedElsewhere | None = None
     drawn: Drawn | None = None
+    total: float = 0.0
 
     def under(self, known: CompiledConstraints) -> ScoringTask:
         """The same, of the families that constraints allow."""

@@ -38,7 +38,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         prior.require_names(scores.names)
     names = scores.scored_names
     if scores.store.is_listed:
-        store, grid = _listed_with(scores.store.listed, names, prior, run)
+        store, grid = _listed_with(scores.store.listed, scores.grid, names, prior, run)
         return replace(scores, store=store, grid=grid, automatic=False, prior=prior)
     if not names:
         return replace(scores, prior=prior)
@@ -53,7 +53,9 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         own[slots] = values + weights[slots]
         _require_nothing_lifted(scores, prior, x, own, weights)
     dense = FamilyStore(n, families)
-    return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
+    return replace(
+        scores, store=dense, grid=round_store(dense, run.threads, finest=scores.grid), automatic=False, prior=prior
+    )
 
 
 def weighed(scores: Scores, prior: Prior, run: Run) -> Scores | None:
@@ -168,10 +170,10 @@ def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
     return math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)
 
 
-def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Run) -> tuple[ListStore, int]:
+def _listed_with(store: ListStore, grid: int, names: tuple[str, ...], prior: Prior, run: Run) -> tuple[ListStore, int]:
     weighed = store.rounded.copy()
     for x in range(store.n):
         begin, end = store.lists.offsets[x : x + 2]
         weighed[begin:end] += prior.listed_log_weights(names, x, store.lists.masks[begin:end])
     listed = ListStore(store.n, store.lists, weighed)
-    return listed, round_store(listed, run.threads)
+    return listed, round_store(listed, run.threads, finest=grid)
