@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -115,3 +118,51 @@ def test_a_program_without_its_guard_is_told_so(tmp_path: Path) -> None:
     program.write_text("import topdag as td\nprint(td.bootstrap(td.example_table(), 2, executor=1).matrix)\n")
     ran = subprocess.run([sys.executable, program], check=False, capture_output=True, text=True)
     assert ran.returncode == 1 and "without 'if __name__ == \"__main__\":' around what it does" in ran.stderr
+
+
+PROGRAM = """
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import topdag as td
+from topdag.search import branch_and_cut
+
+if __name__ == "__main__":
+    branch_and_cut.SECONDS_BEFORE_OTHERS = 0.0
+    table = td.random_network(28, arcs=60, max_parents=3, seed=3).sample(60, seed=3)
+    scores = td.score(table, "aic", keep="best", max_parents=4)
+    own = sys.argv[1] == "own"
+    executor = 2 if own else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    print("begin", flush=True)
+    try:
+        td.best_network(scores, engine="branch and cut", executor=executor)
+    except td.Interrupted as interrupted:
+        print("interrupted", interrupted.answer.proof.bound >= interrupted.answer.score)
+"""
+
+
+def children_of(pid: int) -> int:
+    """Processes that it has started and that still run."""
+    return len(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc to see processes in")
+@pytest.mark.parametrize("pool", ["own", "somebody's"])
+def test_ctrl_c_in_a_terminal_reaches_workers_too(tmp_path: Path, pool: str) -> None:
+    """Even while they start: it is heard here alone."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    ran = subprocess.Popen(
+        [sys.executable, tmp_path / "program.py", pool],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with ran:
+        assert ran.stdout is not None and ran.stdout.readline() == "begin\n"
+        while ran.poll() is None and children_of(ran.pid) < 3:  # one of them keeps books
+            time.sleep(0.02)
+        os.killpg(ran.pid, signal.SIGINT)
+        out, errors = ran.communicate()
+    assert out.startswith("interrupted True"), errors
+    assert pool != "own" or not errors

@@ -37,8 +37,15 @@ TOPDAG_SIMD void look_up(const double* values, const std::int32_t* counts, std::
     }
 }
 
-void add_batch(const double* values, CarefulSum& sum) {
-    for (int c = 0; c < batch; ++c) sum.add(values[c]);
+// Adds up sums and what they have lost by halves, into the first of each.
+TOPDAG_SIMD void add_up_batch(double* sums, double* lost) {
+    for (int width = batch / 2; width > 0; width /= 2)
+        for (int c = 0; c < width; ++c) {
+            const double total = sums[c] + sums[c + width];
+            const double part = total - sums[c];
+            lost[c] += lost[c + width] + ((sums[c] - (total - part)) + (sums[c + width] - part));
+            sums[c] = total;
+        }
 }
 
 void sum_over_supersets(std::vector<std::int32_t>& counts) {
@@ -133,10 +140,11 @@ void TailKernel::add_up(const SparseCells& sparse, const DenseCells& dense, std:
         const double pair = v[2] - 2 * v[1];
         const double triple = v[3] - 3 * v[2] + 3 * v[1];
         const double four = v[4] - 4 * v[3] + 6 * v[2] - 4 * v[1];
+        double *partial = &partial_[static_cast<std::size_t>(mask) * batch], *lost = &lost_[static_cast<std::size_t>(mask) * batch];
+        add_up_batch(partial, lost);
         CarefulSum sum = heavy_[mask];
-        add_batch(&partial_[static_cast<std::size_t>(mask) * batch], sum);
-        add_batch(&lost_[static_cast<std::size_t>(mask) * batch], sum);
-        for (double term : {common_[f], agreeing_[2][mask] * pair, agreeing_[3][mask] * triple, agreeing_[4][mask] * four})
+        for (double term : {partial[0], lost[0], common_[f], agreeing_[2][mask] * pair, agreeing_[3][mask] * triple,
+                            agreeing_[4][mask] * four})
             sum.add(term);
         sums[mask] = sum.value();
     }

@@ -101,30 +101,45 @@ class _Afar(Crew):
         """As ``has``; they share its threads and what the run may take of its memory, and hear ``stop``."""
         self._stop = stop
         self._threads = max(1, self._run.threads // n_workers)
-        self._memory = None if self._memory is None else self._memory // n_workers
+        self._memory = None if self._memory is None else max(1, self._memory // n_workers)
         return self.has(n_workers)
 
     def work_on(self, work: Work, tasks: Iterable[Any], watch: Watch) -> Iterator[tuple[int, Any]]:
         run, done, given = self._run, 0, enumerate(tasks)
         waiting: dict[Future[Any], int] = {}
+
+        def results(ended: Iterable[Future[Any]]) -> Iterator[tuple[int, Any]]:
+            for future in ended:
+                with self._late_losses():
+                    yield waiting.pop(future), self._result(future)
+
         try:
             while not run.is_over:
-                for place, task in islice(given, self.in_flight - len(waiting)):
-                    limits = Limits(time_limit=run.seconds_left, memory_limit=self._memory, threads=self._threads)
-                    waiting[self._given(work, task, limits)] = place
+                with self._late_losses():
+                    for place, task in islice(given, self.in_flight - len(waiting)):
+                        limits = Limits(time_limit=run.seconds_left, memory_limit=self._memory, threads=self._threads)
+                        waiting[self._given(work, task, limits)] = place
                 if not waiting:
                     return
                 watch(done)
-                for future in wait(waiting, timeout=SECONDS_A_LOOK, return_when=FIRST_COMPLETED).done:
-                    done += 1
-                    yield waiting.pop(future), self._result(future)
+                ended = wait(waiting, timeout=SECONDS_A_LOOK, return_when=FIRST_COMPLETED).done
+                done += len(ended)
+                yield from results(ended)
             self._stop()
-            for future in wait([own for own in waiting if not own.cancel()], timeout=SECONDS_TO_END).done:
-                with contextlib.suppress(_Over, LostWorker):
-                    yield waiting[future], self._result(future)
+            yield from results(wait([own for own in waiting if not own.cancel()], timeout=SECONDS_TO_END).done)
         finally:
             for future in waiting:
                 future.cancel()
+
+    @contextlib.contextmanager
+    def _late_losses(self) -> Iterator[None]:
+        """What a worker that Ctrl-C reached too, or that was told to stop, ends with is no error of a run that is
+        over."""
+        try:
+            yield
+        except (KeyboardInterrupt, LostWorker, _Over):
+            if not self._run.is_over:
+                raise
 
     def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
         try:
@@ -157,6 +172,18 @@ def _no_answer(engine: str, error: BaseException) -> LostWorker:
     return LostWorker(
         f"{engine} takes no work ({str(error).strip() or type(error).__name__}). Is it open, and has it workers?"
     )
+
+
+class _Processes(_Afar):
+    """Of a pool of our own."""
+
+    def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
+        # Processes begin with a task. They have Ctrl-C blocked before they can ignore it; here it waits.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super()._given(work, task, limits)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Threads(_Afar):
@@ -272,7 +299,7 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
     stop = context.Event()
     pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(_Parcel(shared), stop))
     try:
-        yield _Afar(_Held(), run, pool, "the process pool").on_this_machine(n, stop.set)
+        yield _Processes(_Held(), run, pool, "the process pool").on_this_machine(n, stop.set)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)

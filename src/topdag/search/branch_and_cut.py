@@ -27,7 +27,7 @@ from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, s
 from topdag.search.stores import ListStore
 
 NEARLY_WHOLE = 0.999
-PART_BYTES = 20_000  # an open part besides its marks, and cuts that others share
+PART_BYTES = 50_000  # an open part with some hundred cuts, besides its marks and the cuts themselves
 AT_ONCE = 8  # parts that are split together
 PARTS_BEFORE_CLIMBING = 16
 SECONDS_BEFORE_OTHERS = 2.0
