@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,10 @@ def test_ctrl_c_in_a_terminal_reaches_workers_too(tmp_path: Path, pool: str) -> 
         while ran.poll() is None and children_of(ran.pid) < 3:  # one of them keeps books
             time.sleep(0.02)
         os.killpg(ran.pid, signal.SIGINT)
-        out, errors = ran.communicate()
+        try:
+            out, errors = ran.communicate(timeout=300)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(ran.pid, signal.SIGKILL)
     assert out.startswith("interrupted True"), errors
     assert pool != "own" or not errors

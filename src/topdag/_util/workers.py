@@ -240,7 +240,7 @@ class _Held:
 
 _opened: dict[str, Any] = {}
 _opening = Lock()
-_own: list[Any] = []  # of a process of our own pool: what all tasks need, and the event that says stop
+_own: list[Any] = []  # of a process of our own pool: what all tasks need, and whether to stop
 
 
 def _held() -> Any:
@@ -253,7 +253,7 @@ def _begin_worker(shared: _Parcel, stop: Any) -> None:
 
 
 def _stops_when_told(_: object) -> None:
-    if _own and _own[1].is_set():
+    if _own and _own[1].value:
         raise _Over
 
 
@@ -296,12 +296,16 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
     from multiprocessing import get_context
 
     context = get_context("spawn")  # a fork would copy locks that threads of this process hold
-    stop = context.Event()
+    stop = context.RawValue("b", 0)  # no lock, which a worker that dies may hold
     pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(_Parcel(shared), stop))
+
+    def tell_to_stop() -> None:
+        stop.value = 1
+
     try:
-        yield _Processes(_Held(), run, pool, "the process pool").on_this_machine(n, stop.set)
+        yield _Processes(_Held(), run, pool, "the process pool").on_this_machine(n, tell_to_stop)
     finally:
-        stop.set()
+        tell_to_stop()
         pool.shutdown(cancel_futures=True)
 
 
