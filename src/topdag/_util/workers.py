@@ -143,11 +143,14 @@ class _Afar(Crew):
 
     def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
         try:
-            return self._executor.submit(_do, work, self._shared, task, limits)
+            return self._submitted(work, task, limits)
         except BrokenExecutor as error:
             raise self._lost(error) from error
         except RuntimeError as error:  # it was shut down
             raise _no_answer(self._engine, error) from error
+
+    def _submitted(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
+        return self._executor.submit(_do, work, self._shared, task, limits)
 
     def _result(self, future: Future[Any]) -> Any:
         try:
@@ -177,11 +180,11 @@ def _no_answer(engine: str, error: BaseException) -> LostWorker:
 class _Processes(_Afar):
     """Of a pool of our own."""
 
-    def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
+    def _submitted(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
         # Processes begin with a task. They have Ctrl-C blocked before they can ignore it; here it waits.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return super()._given(work, task, limits)
+            return super()._submitted(work, task, limits)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -189,16 +192,13 @@ class _Processes(_Afar):
 class _Threads(_Afar):
     """Of this process, which hear when the run is over."""
 
-    def _given(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
+    def _submitted(self, work: Work, task: Any, limits: Limits) -> Future[Any]:
         def stop_when_over(_: object) -> None:
             if self._run.is_over:
                 raise _Over
 
         limits["on_progress"] = stop_when_over
-        try:
-            return self._executor.submit(work, self._shared, task, Run(**limits))
-        except RuntimeError as error:
-            raise _no_answer(self._engine, error) from error
+        return self._executor.submit(work, self._shared, task, Run(**limits))
 
 
 def _do(work: Work, shared: Any, task: Any, limits: Limits) -> Any:

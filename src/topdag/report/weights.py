@@ -39,9 +39,8 @@ def weights_of(found: Gathered) -> Weights:
     logs = listed.scores + np.log([float(size) for size in sizes])
     if found.log_evidence is not None and (allowed or not isinstance(listed, ClassList)):
         shares = np.exp(logs - found.log_evidence)
-        if shares.sum() <= 1 + max(
-            SLACK, 2 * listed.source.behind
-        ):  # else the list and the sum are not of the same scores
+        # Where they add up to more, the list and the sum are not of the same scores.
+        if shares.sum() <= 1 + max(SLACK, 2 * listed.source.behind):
             return Weights(tuple(shares.tolist()), min(1.0, float(shares.sum())), allowed)
     shares = np.exp(logs - logs.max())
     return Weights(tuple((shares / shares.sum()).tolist()), None, allowed)

@@ -22,7 +22,7 @@ from topdag._util.workers import Crew, crew, threads_of
 from topdag.search.engines import Outcome
 from topdag.search.linear_program import Rows
 from topdag.search.open_nodes import Node, OpenParts
-from topdag.search.part_relaxation import SLACK_SOLVES, Half, HalfTask, Opened, PartRelaxation, Whole, open_half
+from topdag.search.part_relaxation import SLACK_SOLVES, Half, HalfTask, Opened, OpenSearch, Whole, open_half
 from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore
 
@@ -76,8 +76,8 @@ def prove_best(
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
 
 
-class PartSearch(PartRelaxation):
-    """The parts still open. It relaxes the first itself; the halves of some others are relaxed side by side."""
+class PartSearch(OpenSearch):
+    """It relaxes the first part itself; the halves of some others are relaxed side by side."""
 
     def __init__(
         self,
@@ -88,15 +88,7 @@ class PartSearch(PartRelaxation):
         resumed: OpenParts | None = None,
         rows: Rows | None = None,
     ) -> None:
-        kept = root.kept_families(known.cutoff) if resumed is None else resumed.kept
-        self._whole = Whole.of(store, kept, root.family_bounds[kept], known)
-        super().__init__(self._whole, run, known, rows)
-        self.root = root
-        self.cuts, self.rounds = root.cuts, root.rounds
-        self._is_resumed = resumed is not None
-        self._open: list[Node] = [] if resumed is None else list(resumed.parts)  # a heap
-        heapq.heapify(self._open)
-        self.parts = 0 if resumed is None else resumed.n_parts
+        super().__init__(store, run, root, known, resumed, rows)
         self._newest: list[Node] = []  # a stack, used when the heap is full
         self.dives = False
         self._most_open = most_held(run, self.families.size)
@@ -109,7 +101,7 @@ class PartSearch(PartRelaxation):
         self.begin(self.root)
         self._first = self.program.standing()
         try:
-            with Crews(self._whole, self.limits) as crews:
+            with Crews(self.whole, self.limits) as crews:
                 if not self._is_resumed:
                     self._open_first()
                 while self._open or self._newest:
@@ -121,7 +113,7 @@ class PartSearch(PartRelaxation):
         return True
 
     def standing(self) -> OpenParts:
-        return OpenParts(self._whole.kept, (*self._open, *self._newest), self.parts)
+        return OpenParts(self.whole.kept, (*self._open, *self._newest), self.parts)
 
     def _open_first(self) -> None:
         whole = self.opened(Half(np.ones(self.families.size, dtype=np.bool_), self.root.bound), 1)

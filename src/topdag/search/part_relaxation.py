@@ -7,6 +7,7 @@ but the half and the best network known, so that anybody can relax it.
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -20,7 +21,7 @@ from topdag._util.stop import TimeIsUp
 from topdag.search.costs import Families
 from topdag.search.edges import Edges
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Program, Rows, Solution, Standing
-from topdag.search.open_nodes import Node
+from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, Incumbent, Known, Relaxation
 from topdag.search.stores import ListStore
 
@@ -289,3 +290,23 @@ class PartRelaxation:
         there[own] &= has_edge
         absent[own] &= ~has_edge
         return there, absent
+
+
+class OpenSearch(PartRelaxation):
+    """Parts that wait, those with the least bounds first; ``resumed``: where an earlier search with this root stood."""
+
+    def __init__(
+        self, store: ListStore, run: Run, root: Relaxation, known: Known, resumed: OpenParts | None, rows: Rows | None
+    ) -> None:
+        kept = root.kept_families(known.cutoff) if resumed is None else resumed.kept
+        self.whole = Whole.of(store, kept, root.family_bounds[kept], known)
+        super().__init__(self.whole, run, known, rows)
+        self.root, self.cuts, self.rounds = root, root.cuts, root.rounds
+        self._is_resumed = resumed is not None
+        self._open: list[Node] = [] if resumed is None else list(resumed.parts)  # a heap
+        heapq.heapify(self._open)
+        self.parts = 0 if resumed is None else resumed.n_parts
+
+    def standing(self) -> OpenParts:
+        """Where it stands."""
+        return OpenParts(self.whole.kept, tuple(self._open), self.parts)

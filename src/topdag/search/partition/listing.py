@@ -26,7 +26,7 @@ from topdag.search.checkpoints import ListState
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
-from topdag.search.part_relaxation import PartRelaxation, Relaxed, Whole
+from topdag.search.part_relaxation import OpenSearch, Relaxed
 from topdag.search.partition.few import networks_of_few
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
@@ -87,7 +87,7 @@ class _Difference:
     apart: Joined | None = None
 
 
-class PartitionSearch(PartRelaxation):
+class PartitionSearch(OpenSearch):
     """``listed`` is true at any moment."""
 
     def __init__(
@@ -99,14 +99,7 @@ class PartitionSearch(PartRelaxation):
         rows: Rows | None = None,
         resumed: OpenParts | None = None,
     ) -> None:
-        kept = root.kept_families(listed.cutoff) if resumed is None else resumed.kept
-        super().__init__(Whole.of(store, kept, root.family_bounds[kept], listed), run, listed, rows)
-        self.root, self._kept = root, kept
-        self.cuts, self.rounds = root.cuts, root.rounds
-        self._is_resumed = resumed is not None
-        self._open: list[Node] = [] if resumed is None else list(resumed.parts)  # a heap
-        heapq.heapify(self._open)
-        self.parts = 0 if resumed is None else resumed.n_parts
+        super().__init__(store, run, root, listed, resumed, rows)
         self.listed = listed
         self.limit: Stop | None = None
         self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
@@ -140,10 +133,6 @@ class PartitionSearch(PartRelaxation):
             self.limit = self.limits.limit
             return
         self.listed.bound = math.inf
-
-    def standing(self) -> OpenParts:
-        """Where it stands."""
-        return OpenParts(self._kept, tuple(self._open), self.parts)
 
     def _wait(self, bound: float, allowed: Marks, decisions: Decisions) -> None:
         if bound <= self.known.cutoff:
