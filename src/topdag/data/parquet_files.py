@@ -70,7 +70,7 @@ def frame_of_files(files: list[str], used: Used, *, in_order: bool) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ParquetReader:
     columns_of: Callable[[str], list[tuple[str, FileColumn]]]
     """Those of a file, with their names in it."""
     rows_of: Callable[[list[str]], Any]
@@ -78,7 +78,7 @@ class Reader:
     minds_capitals: bool
 
 
-def _duckdb(in_order: bool) -> Reader:
+def _duckdb(in_order: bool) -> ParquetReader:
     duckdb, parquet = import_module("duckdb"), import_module("pyarrow.parquet")
     most = f"{max(1, available_memory() // 2**21)}MiB"  # half: the distinct rows must find room beside it
     connection = duckdb.connect(config={"preserve_insertion_order": in_order, "memory_limit": most})
@@ -92,10 +92,10 @@ def _duckdb(in_order: bool) -> Reader:
         types = ["NULL" if str(field.type) == "null" else of for field, of in zip(written, rows.types, strict=True)]
         return list(zip(written.names, _columns(rows, types), strict=True))
 
-    return Reader(columns_of, rows_of, minds_capitals=False)
+    return ParquetReader(columns_of, rows_of, minds_capitals=False)
 
 
-def _polars(in_order: bool) -> Reader:  # it keeps the order
+def _polars(in_order: bool) -> ParquetReader:  # it keeps the order
     polars = import_module("polars")
 
     def rows_of(files: list[str]) -> Any:
@@ -105,7 +105,7 @@ def _polars(in_order: bool) -> Reader:  # it keeps the order
         types = polars.read_parquet_schema(file)
         return list(zip(types, _columns(rows_of([file]), types.values()), strict=True))
 
-    return Reader(columns_of, rows_of, minds_capitals=True)
+    return ParquetReader(columns_of, rows_of, minds_capitals=True)
 
 
 def _columns(rows: Any, types: Iterable[Any]) -> list[FileColumn]:
@@ -113,7 +113,7 @@ def _columns(rows: Any, types: Iterable[Any]) -> list[FileColumn]:
     return [FileColumn(name, str(of), dtype) for (name, dtype), of in zip(schema.items(), types, strict=True)]
 
 
-def _schema(engine: Reader, file: str) -> Schema:
+def _schema(engine: ParquetReader, file: str) -> Schema:
     try:
         columns = engine.columns_of(file)
     except Exception as error:  # each library has its own
@@ -126,7 +126,7 @@ def _schema(engine: Reader, file: str) -> Schema:
     return schema
 
 
-def _joined(engine: Reader, schemas: Mapping[str, Schema], names: Sequence[str], in_order: bool) -> Any:
+def _joined(engine: ParquetReader, schemas: Mapping[str, Schema], names: Sequence[str], in_order: bool) -> Any:
     """All rows; files that are alike are read at once, which is what engines are fast at."""
     types = {name: joint_type(name, schemas) for name in names}
 
