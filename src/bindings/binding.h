@@ -47,6 +47,7 @@ void bind_sampling(nb::module_& m);
 void bind_branching(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
 void bind_node_averages(nb::module_& m);
+void bind_margins(nb::module_& m);
 void bind_reading(nb::module_& m);
 void bind_climbing(nb::module_& m);
 

@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
     topdag::bind_branching(m);
     topdag::bind_gaussian_sets(m);
     topdag::bind_node_averages(m);
+    topdag::bind_margins(m);
     topdag::bind_reading(m);
     topdag::bind_climbing(m);
 }

@@ -15,4 +15,9 @@ inline void check_question(const Table& table, const PruningQuestion& question, 
     for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
 }
 
+inline FixedFunction checked_function(int kind, double parameter, bool spread, int bits) {
+    require(kind >= 0 && kind <= static_cast<int>(CellKind::log_rising) && bits >= 0 && bits < 63, "no such function");
+    return {static_cast<CellKind>(kind), parameter, spread, bits};
+}
+
 }  // namespace topdag

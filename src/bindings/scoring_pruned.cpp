@@ -22,6 +22,16 @@ void check_must(int n, const std::vector<Set>& must, int max_parents) {
                 "parents that must be");
 }
 
+template <class Set>
+auto scores_on_grid(const Table& table, const PruningQuestion& question, const SetFormula& formula, const SetsIn& sets) {
+    check_question(table, question, most_variables<Set>);
+    const std::vector<Set> listed = sets_from<Set>(sets);
+    for (const Set& set : listed) require(is_subset(set, all_of<Set>(table.n_variables())), "no such variable");
+    int grid = 0;
+    std::vector<double> scores = grid_scores(table, question, formula, listed, &grid);
+    return std::make_pair(grid, give(std::move(scores)));
+}
+
 using DrawsIn = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::vector<const std::uint32_t*> checked(const DrawsIn& draws, const Table& table) {
@@ -61,6 +71,21 @@ decltype(CountedElsewhere::sums) asked_of(const nb::object& callable) {
     };
 }
 
+// A table whose rows are elsewhere: what scoring has to know of it beside counts.
+struct RowsElsewhere {
+    Table view;
+
+    RowsElsewhere(const std::vector<int>& arities, std::uint64_t n_rows) {
+        require(!arities.empty() && n_rows >= 1 && n_rows <= 0xffffffffULL, "a table needs a column and a row");
+        view.arities = arities;
+        view.n_rows = n_rows;
+    }
+};
+
+void check_elsewhere(const PruningQuestion& question) {
+    require(question.elsewhere.takes(0, 0), "somebody must count all sets");
+}
+
 // The rows of a table as scorers of it count them.
 class SetCounter {
 public:
@@ -68,14 +93,14 @@ public:
 
     auto sums(int kind, double parameter, bool spread, int bits, const Masks& sets_in,
               const Watch& watch) const {
-        require(kind >= 0 && kind <= static_cast<int>(CellKind::log_rising) && bits >= 0 && bits < 63, "no such function");
+        const FixedFunction function = checked_function(kind, parameter, spread, bits);
         const std::span<const VarSet> given(sets_in.data(), sets_in.shape(0));
         const std::vector<VarSet> sets(given.begin(), given.end());
         require(std::is_sorted(sets.begin(), sets.end()), "sets must stand in ascending order");
         for (VarSet set : sets) require(is_subset(set, all_of<VarSet>(rows_.n_variables())), "no such variable");
         std::vector<std::int64_t> sums;
         const bool finished = watched(watch, [&](Limits& limits) {
-            return sum_over_listed(rows_, {static_cast<CellKind>(kind), parameter, spread, bits}, sets, limits, sums);
+            return sum_over_listed(rows_, function, sets, limits, sums);
         });
         return finished ? std::make_optional(give(std::move(sums))) : std::nullopt;
     }
@@ -101,6 +126,8 @@ void bind_pruned_scores(nb::module_& m) {
             "total"_a = 0.0, "elsewhere"_a = nb::none(), "least_elsewhere"_a = 0.0, nb::keep_alive<1, 11>(),
             "elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; "
             "for lists of at least so many sets times rows.");
+    nb::class_<RowsElsewhere>(m, "RowsElsewhere", "A table whose rows are elsewhere: its arities and how many rows it has.")
+        .def(nb::init<const std::vector<int>&, std::uint64_t>(), "arities"_a, "n_rows"_a);
     nb::class_<SetCounter>(m, "SetCounter", "Sums over the cells of sets of places, for whoever asks elsewhere.")
         .def("__init__", [](SetCounter* self, const PyTable& t) { new (self) SetCounter(t); }, "table"_a)
         .def("sums", &SetCounter::sums, "kind"_a, "parameter"_a, "spread"_a, "bits"_a, "sets"_a, "limits"_a,
@@ -137,6 +164,14 @@ void bind_pruned_scores(nb::module_& m) {
         },
         "table"_a, "question"_a, "stop_when_dense"_a, "limits"_a, "None when stopped.");
     m.def(
+        "score_pruned",
+        [](const RowsElsewhere& t, const PruningQuestion& question, const Watch& watch) {
+            check_question(t.view, question);
+            check_elsewhere(question);
+            return found_or_none(watched(watch, [&](Limits& limits) { return score_pruned(t.view, question, false, limits); }));
+        },
+        "table"_a, "question"_a, "limits"_a, "None when stopped.");
+    m.def(
         "score_drawn",
         [](const PyTable& t, const DrawsIn& draws, const PruningQuestion& question, const Watch& watch) {
             check_question(t.view, question);
@@ -168,18 +203,19 @@ void bind_pruned_scores(nb::module_& m) {
     m.def(
         "grid_scores",
         [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula, const SetsIn& sets) {
-            const int n = t.view.n_variables();
-            return with_width<VarSet, WideSet, VastSet>(width_of(n, sets), [&]<class Set>() {
-                check_question(t.view, question, most_variables<Set>);
-                const std::vector<Set> listed = sets_from<Set>(sets);
-                for (const Set& set : listed) require(is_subset(set, all_of<Set>(n)), "no such variable");
-                int grid = 0;
-                std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
-                return std::make_pair(grid, give(std::move(scores)));
+            return with_width<VarSet, WideSet, VastSet>(width_of(t.view.n_variables(), sets), [&]<class Set>() {
+                return scores_on_grid<Set>(t.view, question, formula, sets);
             });
         },
         "table"_a, "question"_a, "formula"_a, "sets"_a,
         "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
+    m.def(
+        "grid_scores",
+        [](const RowsElsewhere& t, const PruningQuestion& question, const SetFormula& formula, const SetsIn& sets) {
+            check_elsewhere(question);
+            return scores_on_grid<VarSet>(t.view, question, formula, sets);
+        },
+        "table"_a, "question"_a, "formula"_a, "sets"_a);
 }
 
 }  // namespace topdag

@@ -417,6 +417,13 @@ class PruningQuestion:
         elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; for lists of at least so many sets times rows.
         """
 
+class RowsElsewhere:
+    """
+    A table whose rows are elsewhere: its arities and how many rows it has.
+    """
+
+    def __init__(self, arities: Sequence[int], n_rows: int) -> None: ...
+
 class SetCounter:
     """Sums over the cells of sets of places, for whoever asks elsewhere."""
 
@@ -466,7 +473,11 @@ class GaussianFamilies(KeptLists):
     @property
     def n_cut(self) -> int: ...
 
-def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None:
+@overload
+def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None: ...
+
+@overload
+def score_pruned(table: RowsElsewhere, question: PruningQuestion, limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
 def score_drawn(table: CodedTable, draws: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], question: PruningQuestion, limits: Limits) -> list[PrunedFamilies] | None:
@@ -479,10 +490,14 @@ DRAWS_AT_ONCE: int = 32
 def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
+@overload
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
+
+@overload
+def grid_scores(table: RowsElsewhere, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
 class ClusterFamilies:
     """Families of each variable, for cluster cuts."""
@@ -992,6 +1007,34 @@ def average_log_likelihoods(table: CodedTable, x: int, sets: Annotated[NDArray[n
     """
     For each parent set of x, the average log likelihood over the rows in which the last state, for a missing cell, is neither that of x nor of a parent; None when stopped.
     """
+
+class Margins:
+    """
+    Counts of the cells of all small sets of variables, added up over parts of the rows.
+    """
+
+    def __init__(self, arities: Sequence[int], most_variables: int, bytes: float) -> None: ...
+
+    @property
+    def most_variables(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_tables(self) -> int: ...
+
+    @property
+    def bytes(self) -> float: ...
+
+    def add(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, limits: Limits) -> bool:
+        """Counts further rows. False when stopped."""
+
+    def counts(self, variables: Sequence[int]) -> tuple[list[int], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """The variables in an order of their own, and the counts of their cells."""
+
+    def sums(self, kind: int, parameter: float, spread: bool, bits: int, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: Limits) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))] | None:
+        """As those of SetCounter. None when stopped."""
 
 def cut_into_cells(text: bytes, begin: int, separator: str, wanted: Sequence[bool], threads: int) -> tuple[list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
     """

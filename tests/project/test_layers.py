@@ -40,6 +40,7 @@ CORE_FOLDERS = {
     "base": "",
     "counting": "base",
     "drawn": "base counting",
+    "margins": "base counting",
     "scoring": "base counting drawn",
     "gaussian": "base counting scoring",
     "families": "base",

@@ -10,10 +10,10 @@
 
 namespace topdag {
 
-CountTable::CountTable(const CountingRows& rows, const FixedFunction& function, double cells)
+CountTable::CountTable(std::uint64_t n_looked_up, const FixedFunction& function, double cells)
     : function_{function.kind, function.spread ? function.parameter / cells : function.parameter},
       scale_(std::ldexp(1.0, function.bits)) {
-    std::vector<double> exact(rows.n_looked_up());
+    std::vector<double> exact(n_looked_up);
     function_.tabulate(exact.data(), exact.size());
     values_.resize(std::max<std::size_t>(exact.size(), SettledCells::light_limit), 0);
     for (std::size_t count = 0; count < exact.size(); ++count) values_[count] = std::llround(exact[count] * scale_);
@@ -27,7 +27,7 @@ const CountTable& CountTables::of(double cells) {
     const double key = function_.spread ? cells : 1.0;
     const auto found = by_cells_.find(key);
     return found != by_cells_.end() ? found->second
-                                    : by_cells_.emplace(key, CountTable(rows_, function_, key)).first->second;
+                                    : by_cells_.emplace(key, CountTable(n_looked_up_, function_, key)).first->second;
 }
 
 void SettledCells::add(std::uint64_t count) {

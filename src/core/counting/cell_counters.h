@@ -25,8 +25,8 @@ struct FixedFunction {
 // f at counts below a limit, by look-up.
 class CountTable {
 public:
-    // As many counts as the rows call for; `cells` of the set, where the function is spread over them.
-    CountTable(const CountingRows& rows, const FixedFunction& function, double cells);
+    // `cells` of the set, where the function is spread over them.
+    CountTable(std::uint64_t n_looked_up, const FixedFunction& function, double cells);
 
     std::int64_t operator()(std::uint64_t count) const;
     const std::int64_t* values() const { return values_.data(); }
@@ -40,12 +40,13 @@ private:
 // One table for all sets, or one for each number of cells, made when it is first asked for.
 class CountTables {
 public:
-    CountTables(const CountingRows& rows, const FixedFunction& function) : rows_(rows), function_(function) {}
+    CountTables(std::uint64_t n_looked_up, const FixedFunction& function)
+        : n_looked_up_(n_looked_up), function_(function) {}
 
     const CountTable& of(double cells);
 
 private:
-    const CountingRows& rows_;
+    std::uint64_t n_looked_up_;
     FixedFunction function_;
     std::map<double, CountTable> by_cells_;
 };

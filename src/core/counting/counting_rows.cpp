@@ -7,9 +7,7 @@ namespace topdag {
 
 namespace {
 
-constexpr std::uint64_t most_apart = 1 << 16;     // rows whose counts are all looked up
-constexpr std::uint64_t rows_for_one = 128;       // unweighted rows cost as much as one weighted row, at least
-constexpr std::uint64_t weighted_table = 4096;    // counts of weighted rows from here on are computed when met
+constexpr std::uint64_t rows_for_one = 128;  // unweighted rows cost as much as one weighted row, at least
 
 }  // namespace
 
@@ -25,7 +23,7 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order, bo
         return a < b;
     });
     const bool apart = !distinct && n_rows_ <= most_apart && n_rows_ <= rows_for_one * table.n_distinct;
-    n_looked_up_ = apart || distinct ? n_rows_ + 1 : std::min(n_rows_ + 1, weighted_table);
+    n_looked_up_ = counts_looked_up(n_rows_, apart || distinct);
     for (std::uint32_t row : sorted) {
         sources_.insert(sources_.end(), apart ? table.weights[row] : 1, row);
         if (!apart) weights_.push_back(table.weights[row]);

@@ -1,6 +1,7 @@
 // counting_rows.h: the rows of a table as they are read where sets of variables are counted one by one.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -13,6 +14,14 @@ constexpr int most_bits = 8;  // of a code
 
 // How many bits the codes of so many states take.
 constexpr int bits_for(int arity) { return std::bit_width(static_cast<unsigned>(arity - 1)); }
+
+constexpr std::uint64_t most_apart = 1 << 16;  // rows whose counts are all looked up, where equal ones stand apart
+
+// Below this, what a count of so many rows adds to a score is looked up.
+constexpr std::uint64_t counts_looked_up(std::uint64_t n_rows, bool are_apart) {
+    constexpr std::uint64_t of_weighted = 4096;  // beyond, counts of weighted rows are computed when met
+    return are_apart ? n_rows + 1 : std::min(n_rows + 1, of_weighted);
+}
 
 // The rows as counting reads them: variables renumbered ("places"), rows sorted by their highest places; equal rows
 // stand apart while they are few, because rows without weights can be counted by bits.

@@ -17,7 +17,7 @@ template <class Counter, class Set>
 class SetWalk {
 public:
     SetWalk(const CountingRows& rows, const FixedFunction& function)
-        : rows_(rows), counter_(rows), tables_(rows, function), is_spread_(function.spread),
+        : rows_(rows), counter_(rows), tables_(rows.n_looked_up(), function), is_spread_(function.spread),
           levels_(rows.n_variables() + 1) {
         counter_.begin(levels_[0]);
     }

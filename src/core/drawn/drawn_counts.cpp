@@ -102,7 +102,7 @@ TOPDAG_SIMD void find_values(const std::int64_t* f, DrawnCells& cells) {
 class DrawnWalk {
 public:
     DrawnWalk(const DrawnRows& rows, const FixedFunction& function)
-        : rows_(rows), f_(rows, function, 1.0), levels_(rows.n_variables() + 1) {
+        : rows_(rows), f_(rows.n_looked_up(), function, 1.0), levels_(rows.n_variables() + 1) {
         levels_[0].cell_of.assign(rows.n_units(), 0);
         levels_[0].counts.assign(1, {});
         for (std::uint32_t row = 0; row < rows.n_units(); ++row) add(levels_[0].counts[0], rows.drawn(row));

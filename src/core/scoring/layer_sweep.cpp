@@ -81,7 +81,7 @@ LayerSweep::LayerSweep(const PruningQuestion& question, const SetScorer& scorer,
     shrinks_ = joint.kind == CellKind::n_log_n && question.below.empty() && joint.penalty == Penalty::per_cell &&
                joint.penalty_weight >= 0;
     for (int f = 0; f < question_.n_below(); ++f) {
-        CountTables tables(rows_, fixed(question_.below_at(f)));
+        CountTables tables(rows_.n_looked_up(), fixed(question_.below_at(f)));
         Penalties penalties(rows_.n_rows());
         last_.push_back({in_units(tables.of(1.0)(rows_.n_rows()), penalties.of(question_.below_at(f), 1.0))});
     }
@@ -137,7 +137,7 @@ public:
     Worker(LayerSweep& sweep, const std::vector<FixedFunction>& functions, int size, const Consider& consider)
         : sweep_(sweep), rows_(sweep.rows_), size_(size), consider_(consider), counter_(rows_), pairs_(rows_),
           cells_(most_members + 1), penalties_(rows_.n_rows()), needed_(sweep.n_), most_(sweep.n_), own_(sweep.n_) {
-        for (const FixedFunction& function : functions) tables_.emplace_back(rows_, function);
+        for (const FixedFunction& function : functions) tables_.emplace_back(rows_.n_looked_up(), function);
         counter_.begin(cells_[0]);
     }
 

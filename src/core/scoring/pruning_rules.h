@@ -30,7 +30,7 @@ public:
           weight_(question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0),
           slack_(weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer.grid().step() : 0.0),
           epsilon_(std::max(0.0, question.epsilon)) {
-        if (is_bdeu() && may_use(CutRule::atoms)) {
+        if (is_bdeu() && may_use(CutRule::atoms) && scorer.has_rows()) {
             atoms_ = std::make_unique<Atoms>(scorer.rows());
             for (int t = 0; t < threads; ++t) bounds_.emplace_back(scorer.rows(), *atoms_, question.joint.parameter);
         }
@@ -146,7 +146,7 @@ public:
     int what_closes(int x, VarSet parents, std::int64_t occurring, double best, int worker) {
         if (may_use(CutRule::cells) && is_hopeless(x, parents, most_in_cells(x, occurring), best))
             return static_cast<int>(CutRule::cells);
-        if (!may_use(CutRule::atoms) || !atoms_->are_mixed(x)) return -1;
+        if (atoms_ == nullptr || !atoms_->are_mixed(x)) return -1;
         BdeuBounds& bounds = bounds_[worker];
         const bool is_cut = is_hopeless(x, parents, bounds.least_hope(x, parents, occurring), best) &&
                             is_hopeless(x, parents, bounds.most_beyond(x, parents, occurring), best);

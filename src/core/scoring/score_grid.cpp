@@ -24,7 +24,7 @@ struct Magnitudes {
         std::sort(arities.rbegin(), arities.rend());
         const int largest = std::min(table.n_variables(), question.max_parents + 1);
         const double most_cells = product(arities, largest);
-        cells = std::min(most_cells, static_cast<double>(table.n_distinct));
+        cells = std::min(most_cells, static_cast<double>(table.most_distinct()));
         sums = of_sums(question.joint, table, most_cells);
         for (const SetFormula& formula : question.below) sums = std::max(sums, of_sums(formula, table, most_cells));
         scores = sums;
@@ -45,7 +45,7 @@ private:
         if (formula.kind != CellKind::log_rising) return n_rows * std::log(n_rows + formula.parameter + 2.0);
         const double a = formula.spread ? formula.parameter / most_cells : formula.parameter;
         return n_rows * std::log(n_rows + formula.parameter + 2.0) +
-               static_cast<double>(table.n_distinct) * std::abs(std::log(a));
+               static_cast<double>(table.most_distinct()) * std::abs(std::log(a));
     }
 
     // The most cells of a set that the penalty rule lets pass; see pruned_scores.cpp.

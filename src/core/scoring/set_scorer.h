@@ -30,6 +30,8 @@ public:
           elsewhere_(question.elsewhere) {}
 
     const Rows& rows() const { return rows_; }
+    // Where not, small sets are counted elsewhere.
+    bool has_rows() const { return rows_.n_units() > 0; }
     const ScoreGrid& grid() const { return grid_; }
     int variable(int place) const { return order_[place]; }
 
@@ -62,10 +64,14 @@ public:
         return sum_over_listed(rows_, function, sets, limits, sums);
     }
 
-    // The log likelihood of each place given all others, to the grid: none is larger. False when a limit stopped it.
+    // What no log likelihood of each place exceeds: that given all others, to the grid. False when a limit stopped it.
     template <class Set>
     bool most_likely(Limits& limits, std::vector<Score>& likelihoods) {
         const int n = rows_.n_variables();
+        if (!has_rows()) {
+            likelihoods.assign(n, Score{});
+            return true;
+        }
         const Set all = all_of<Set>(n);
         std::vector<Set> sets;
         for (int x = n - 1; x >= 0; --x) sets.push_back(all & ~only<Set>(x));

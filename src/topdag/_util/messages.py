@@ -14,6 +14,10 @@ def place_in_frame(row: int) -> str:
     return f"row {row} (counted from 0)"
 
 
+def place_in_lazy_frame(row: int) -> str:
+    return "a row"  # which engines do not number
+
+
 def check_known(name: Any, names: Sequence[str], asked_by: str) -> None:
     if name not in names:
         raise TableError(f"{asked_by} names a column {name!r} that is not there; {closest(name, names)}")

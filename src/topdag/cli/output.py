@@ -127,7 +127,7 @@ def mention_notes(notes: Sequence[str]) -> None:
 
 
 def table_in_words(table: Table) -> str:
-    return f"{table.n_variables} variables, {table.n_rows:,} rows ({table.n_distinct:,} distinct)"
+    return f"{table.n_variables} variables, {table.rows_in_words}"
 
 
 def time_in_words(answer: Answer) -> str:

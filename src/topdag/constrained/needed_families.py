@@ -19,9 +19,10 @@ from topdag._util.bitsets import bits, distinct, is_in, masks_in, search_keys, s
 from topdag._util.run import Run
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.normal_form import ParentCount, edges_of, holds_with_fewer, literals_of
+from topdag.scoring.elsewhere import counted_in_chunks
 from topdag.scoring.keep import Behind
-from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
-from topdag.scoring.pruned import grid_scores, pruning_question
+from topdag.scoring.kinds.discrete import AIC, BIC, SetScore
+from topdag.scoring.pruned import grid_scores, pruning_question, view_of
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import TIES_GO_TOO, ScoringTask
@@ -160,11 +161,14 @@ class NeededFamilies:
         assert scores.table is not None and scores.kind is not None
         limit = scores.max_parents if scores.compiled is None else scores.compiled.limit_on_parents(scores.max_parents)
         total = 0.0 if scores.report is None else scores.report.total
-        task = ScoringTask(scores.table, scores.columns, scores.kind, limit, total=total)
+        elsewhere = None
+        if scores.table.chunks is not None:
+            elsewhere = counted_in_chunks(scores.table, scores.columns, limit, self.run)
+        task = ScoringTask(scores.table, scores.columns, scores.kind, limit, elsewhere=elsewhere, total=total)
         question = pruning_question(task, self.run)
         joined = np.concatenate(sets)
         _, first, places = np.unique(search_keys(joined), return_index=True, return_inverse=True)
-        values = grid_scores(coded(scores.table, scores.columns), question, formula, joined[first])[1]
+        values = grid_scores(view_of(task), question, formula, joined[first])[1]
         return np.split(values[places], np.cumsum([len(own) for own in sets])[:-1])
 
     def _anew(self, reach: float) -> ListStore | None:

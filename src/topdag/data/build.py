@@ -72,6 +72,7 @@ Parts: TypeAlias = tuple[
     Numbers,
     NDArray[np.uint32],
     tuple[int, ...],
+    None,
     tuple[str, ...],
     bool,
     dict[str, Any],
@@ -95,6 +96,8 @@ class Options:
     """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
     """Of a file."""
+    memory_limit: int | None = None
+    """Rows that need more are read chunk by chunk, where an engine can; None: what is free."""
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
@@ -359,7 +362,7 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
         targets = ()
-    return names, states, codes, held, weights, targets, notes, options.keep_constant, options.said()
+    return names, states, codes, held, weights, targets, None, notes, options.keep_constant, options.said()
 
 
 def limited(column: Column) -> Column:

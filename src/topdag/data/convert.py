@@ -43,10 +43,14 @@ OF_FILES = tuple(field.name for field in fields(TextFormat))
 
 
 def as_table(
-    source: Any, numbers: str | None = None, reading: Reading | None = None, or_else: str | None = None
+    source: Any,
+    numbers: str | None = None,
+    reading: Reading | None = None,
+    or_else: str | None = None,
+    memory_limit: int | None = None,
 ) -> Table:
     """``numbers``: the columns that stay numbers, as ``continuous=`` of a table says it, unless it is said here;
-    ``or_else``: what can be done with floats instead of cutting them."""
+    ``or_else``: what can be done with floats instead of cutting them; ``memory_limit``: for what is asked of it."""
     said: dict[str, Any] = dict(reading or {})
     check_arguments(said, Reading.__annotations__)
     if isinstance(source, Table):
@@ -57,7 +61,8 @@ def as_table(
     names = said.pop("names", None)
     continuous = said.pop("continuous", None)
     continuous = numbers if continuous is None or numbers == "all" else continuous
-    options = Options(**said, continuous=continuous, or_else=stay_numbers() if or_else is None else or_else)
+    or_else = stay_numbers() if or_else is None else or_else
+    options = Options(**said, continuous=continuous, or_else=or_else, memory_limit=memory_limit)
     if isinstance(source, str | os.PathLike) or hasattr(type(source), "read"):  # a frame may have such a column
         from topdag.data.read import table_at, text_format
 

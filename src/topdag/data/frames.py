@@ -18,7 +18,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
+from topdag._util.messages import Place, check_known, listing, place_in_frame, place_in_lazy_frame, plural
 from topdag._util.options import option
 from topdag.data.build import Options, check_names, require_rows_countable
 from topdag.data.columns import MISSING, Column, is_missing, left_in
@@ -35,13 +35,15 @@ from topdag.data.discretize import (
     too_large_to_cut,
     with_cuts,
 )
-from topdag.data.parquet_files import frame_of_files, parquet_files
+from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone
+from topdag.data.lazy.distinct import fits_in_memory
+from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
 from topdag.data.series import columns_of_series, counted
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError, TooLarge
 
-Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
-"""What a table is built from: columns, how, how rows are named in errors, and notes."""
+Parts = tuple[list[Column], Options, Place, tuple[str, ...], ChunkedRows | None]
+"""What a table is built from: columns, how, how rows are named in errors, notes, and rows that cannot be held."""
 
 
 def parts_of_frame(source: Any, options: Options) -> Parts:
@@ -79,7 +81,7 @@ def parts_of_used(frame: Any, options: Options) -> Parts:
     if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
         return parts_of_lazy_frame(frame, options)
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return columns_of_series(frame.iter_columns()), options, place_in_frame, ()
+    return columns_of_series(frame.iter_columns()), options, place_in_frame, (), None
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -112,7 +114,11 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
     points = points_by_engine(frame, rules, weight)
     frame = with_columns(frame, [interval(name, points[name], gaps[name]) for name in rules])
-    columns, counts = counted(frame, names, weight)
+    is_held = fits_in_memory(frame, names, options.memory_limit)
+    if is_held:
+        columns, counts = counted(frame, names, weight)
+    else:
+        columns, alone = counted_alone(frame, names, weight)
     made = [
         cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else column
         for column in columns
@@ -120,13 +126,11 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     cut_notes = notes_on_cuts((column for column in made if column.name in rules), rules)
     if gap_notes:
         gap_notes += states_lost_with_rows(whole, gaps, [column for column in made if column.name not in rules])
-    notes = [*weight_notes, *gap_notes, *cut_notes, *rule_notes]
-    options = replace(options, discretize=None, weights=counts)
-    return made, options, place_in_lazy_frame, tuple(notes)
-
-
-def place_in_lazy_frame(row: int) -> str:
-    return "a row"  # which engines do not number
+    notes = (*weight_notes, *gap_notes, *cut_notes, *rule_notes)
+    if is_held:
+        return made, replace(options, discretize=None, weights=counts), place_in_lazy_frame, notes, None
+    chunks, notes_on_states = chunked(frame, weight, columns, made, alone, options)
+    return made, options, place_in_lazy_frame, (*notes, *notes_on_states), chunks
 
 
 def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from topdag._util.brief import brief
+from topdag._util.memory import parse_bytes
 from topdag._util.messages import plural
 from topdag._util.options import all_of, option
 from topdag.data.build import Options
@@ -49,10 +50,12 @@ def read_table(
     keep_constant: bool = False,
     continuous: Continuous = None,
     interventions: Interventions = None,
+    memory_limit: int | str | None = None,
 ) -> Table:
     """The table in a file, by its name or open in binary mode: CSV, TSV or the like, which may be gzipped, or Parquet.
     A folder or a pattern ("rows/*.parquet") stands for all its Parquet files, which may exceed memory: DuckDB or
-    Polars reads, cuts and counts them (docs/guides/large_tables.md).
+    Polars reads, cuts and counts them (docs/guides/large_tables.md). Where even the distinct rows exceed it, or
+    ``memory_limit``, they are read chunk by chunk when something is asked.
 
     The separator (comma, semicolon, tab, bar or white space) is that of the first line unless given; " "
     stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
@@ -65,6 +68,7 @@ def read_table(
     options = Options(
         discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
     )
+    options = replace(options, memory_limit=None if memory_limit is None else parse_bytes(memory_limit))
     return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
 
 

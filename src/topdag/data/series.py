@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -71,8 +71,11 @@ def column_of_categories(name: str, categories: Sequence[Any], cells: Sequence[A
     return Column(name, tuple(states), codes, declared=True)
 
 
-def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], NDArray[np.int64]]:
-    """The distinct rows, as columns, and the number or weight of each."""
+def counted(
+    frame: Any, names: Sequence[str], weight: str | None, check: Callable[[int], None] | None = None
+) -> tuple[list[Column], NDArray[np.int64]]:
+    """The distinct rows, as columns, and the number or weight of each. ``check`` is told how many were found so far; it
+    raises where these are too many: for the memory, if nothing else is said."""
     count = "_" + max(names, key=len)  # longer than any other name
     number = nw.len() if weight is None else nw.col(weight).sum()
     parts, counts, n_distinct = list[list[Column]](), list[NDArray[np.int64]](), 0
@@ -80,25 +83,36 @@ def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[
         parts.append([narrowed(column) for column in columns_of_series(rows.get_column(name) for name in names)])
         counts.append(np.asarray(rows.get_column(count).to_numpy()).astype(np.int64))
         n_distinct += len(rows)
-        require_memory_for(n_distinct, len(names))
+        if check is None:
+            require_memory_for(n_distinct, len(names))
+        else:
+            check(n_distinct)
     return [joined([part[v] for part in parts]) for v in range(len(names))], np.concatenate(counts)
 
 
-def parts_of_rows(rows: Any) -> Iterator[Any]:
+def parts_of_rows(rows: Any, at_once: int = ROWS_OF_A_PART) -> Iterator[Any]:
     """Some rows after the other where the engine can, so that only their codes are held; else all of them."""
-    begin = getattr(rows.to_native(), "to_arrow_reader", None)  # of DuckDB
-    if begin is None:
-        yield rows.collect()
-        return
-    reader = begin(ROWS_OF_A_PART)
-    from pyarrow import Table
-
-    is_any = False
-    for batch in reader:
+    native, is_any = rows.to_native(), False
+    for part in native_parts(native, at_once):
         is_any = True
-        yield nw.from_native(Table.from_batches([batch]), eager_only=True)
+        yield nw.from_native(part, eager_only=True)
     if not is_any:
-        yield nw.from_native(reader.schema.empty_table(), eager_only=True)
+        yield rows.collect()
+
+
+def native_parts(native: Any, at_once: int) -> Iterator[Any]:
+    """None where the engine does not give its rows so."""
+    if hasattr(native, "to_arrow_reader"):  # of DuckDB
+        from pyarrow import Table
+
+        yield from (Table.from_batches([batch]) for batch in native.to_arrow_reader(at_once))
+    elif hasattr(native, "collect_batches"):  # of Polars
+        yield from native.collect_batches(chunk_size=at_once, maintain_order=False)
+
+
+def gives_parts(native: Any) -> bool:
+    """Whether this is a lazy frame whose rows come part after part."""
+    return hasattr(native, "to_arrow_reader") or hasattr(native, "collect_batches")
 
 
 def require_memory_for(n_distinct: int, n_columns: int) -> None:

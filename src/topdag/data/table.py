@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import compress
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,10 @@ from topdag.data.columns import Column, Interventions, array_columns, as_array, 
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
 from topdag.data.troubles import incomplete_refused
-from topdag.errors import ScoreError, TableError
+from topdag.errors import ScoreError, TableError, TooLarge
+
+if TYPE_CHECKING:
+    from topdag.data.lazy.chunks import ChunkedRows
 
 MOST_VARIABLES_SHOWN = 30
 """Variables in a notebook."""
@@ -59,10 +62,11 @@ class Table:
     states: tuple[tuple[Any, ...], ...]
     # (variables, distinct rows); rows increase, the first variable counting most; a missing cell that was kept has the
     # code after the last state
-    codes: NDArray[np.uint16]
-    numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
-    weights: NDArray[np.uint32]
+    _codes: NDArray[np.uint16]
+    _numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
+    _weights: NDArray[np.uint32]
     targets: tuple[int, ...]  # for each row the variables set in it, as bits; () where none was in any
+    chunks: ChunkedRows | None  # the rows, where they are too many to hold; then there are none in the arrays
     notes: tuple[str, ...]
     keep_constant: bool
     reading: Mapping[str, Any]  # what was said when it was made, as far as JSON can hold it
@@ -140,16 +144,41 @@ class Table:
         return Table._made, self._parts()
 
     @property
+    def codes(self) -> NDArray[np.uint16]:
+        self._require_rows()
+        return self._codes
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        self._require_rows()
+        return self._numbers
+
+    @property
+    def weights(self) -> NDArray[np.uint32]:
+        self._require_rows()
+        return self._weights
+
+    def _require_rows(self) -> None:
+        if self.chunks is not None:
+            raise TooLarge(
+                f"This needs the rows of the table one by one, and its {self.n_rows:,} rows are too different to be "
+                "held in memory: they are read chunk by chunk, and only counts of few columns at a time are added up. "
+                f"Leave out columns ({option('leave_out')}), cut numbers into fewer states ({option('discretize')}), "
+                "or take a part of the rows."
+            )
+
+    @property
     def n_variables(self) -> int:
         return len(self.names)
 
     @property
     def n_rows(self) -> int:
-        return int(self.weights.sum(dtype=np.int64))
+        return int(self._weights.sum(dtype=np.int64)) if self.chunks is None else self.chunks.n_rows
 
     @property
     def n_distinct(self) -> int:
-        return len(self.weights)
+        """How many different rows there are; where they are read chunk by chunk, how many there may be."""
+        return len(self._weights) if self.chunks is None else self.chunks.n_rows
 
     @property
     def arities(self) -> NDArray[np.int64]:
@@ -175,12 +204,16 @@ class Table:
     @property
     def missing(self) -> dict[str, int]:
         """The variables with missing cells, and in how many rows."""
+        if not self.incomplete:
+            return {}
         counts = self.is_missing @ self.weights.astype(np.int64)
         return {name: n for name, n in zip(self.names, counts.tolist(), strict=True) if n}
 
     @property
     def incomplete(self) -> bool:
         """Whether any cell is missing."""
+        if self.chunks is not None:
+            return False
         return bool((self.codes.max(axis=1, initial=0) == self.arities)[self.arities > 0].any())
 
     def require_complete(self, asked_by: str) -> None:
@@ -230,6 +263,17 @@ class Table:
         object.__setattr__(chosen, "targets", ())
         return chosen
 
+    def of_columns(self, columns: Sequence[int]) -> Table:
+        """The table of these columns alone. Equal rows may stand apart, where rows are held."""
+        if self.chunks is None:
+            codes, weights = np.ascontiguousarray(self._codes[list(columns)]), self._weights
+        else:
+            codes, weights = self.chunks.counts_of(columns)
+        names, states = (tuple(of[v] for v in columns) for of in (self.names, self.states))
+        held = {name: numbers for name, numbers in zip(self.continuous, self._numbers, strict=True) if name in names}
+        numbers = np.array([held[name] for name in names if name in held]).reshape(len(held), len(weights))
+        return Table._made(names, states, codes, numbers, weights, (), None, (), self.keep_constant, self.reading)
+
     def index(self, name: str) -> int:
         """The position of a variable."""
         if name not in self.names:
@@ -273,21 +317,24 @@ class Table:
             self.names == other.names
             and self.states == other.states
             and self.keep_constant == other.keep_constant
-            and np.array_equal(self.codes, other.codes)
-            and np.array_equal(self.numbers, other.numbers)
-            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self._codes, other._codes)
+            and np.array_equal(self._numbers, other._numbers)
+            and np.array_equal(self._weights, other._weights)
             and self.targets == other.targets
+            and self.chunks is other.chunks
         )
 
     def __hash__(self) -> int:
-        return hash((self.names, self.states, self.weights.tobytes()))
+        return hash((self.names, self.states, self._weights.tobytes(), self.chunks))
 
     def __repr__(self) -> str:
         notes = f", {plural(len(self.notes), 'note')}" if self.notes else ""
-        return (
-            f"<Table: {self.n_variables} variables, {plural(self.n_rows, 'row')} "
-            f"({self.n_distinct:,} distinct), {self._kinds_of_columns()}{notes}>"
-        )
+        return f"<Table: {self.n_variables} variables, {self.rows_in_words}, {self._kinds_of_columns()}{notes}>"
+
+    @property
+    def rows_in_words(self) -> str:
+        how = f"{self.n_distinct:,} distinct" if self.chunks is None else "read chunk by chunk"
+        return f"{plural(self.n_rows, 'row')} ({how})"
 
     def _repr_html_(self) -> str:
         """For notebooks: a row for each variable."""
@@ -351,6 +398,15 @@ def with_rows(table: Table, kept: NDArray[np.bool_], weights: NDArray[np.uint32]
     return Table._made(names, states, *rows, weights, tuple(compress(targets, kept)), *rest)
 
 
-def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:
-    """The table that columns of equal length make."""
-    return Table._made(*build(columns, options, place, notes))
+def table_of_columns(
+    columns: Sequence[Column],
+    options: Options,
+    place: Place,
+    notes: Sequence[str] = (),
+    chunks: ChunkedRows | None = None,
+) -> Table:
+    """The table that columns of equal length make, or that of rows that are read chunk by chunk."""
+    if chunks is None:
+        return Table._made(*build(columns, options, place, notes))
+    no_rows = np.zeros((len(chunks.names), 0), np.uint16), np.zeros((0, 0)), np.zeros(0, np.uint32)
+    return Table._made(chunks.names, chunks.states, *no_rows, (), chunks, notes, options.keep_constant, options.said())

@@ -24,14 +24,14 @@ MOST_CELLS = 2**26
 def family_counts(table: Table, x: int, parents: Sequence[int]) -> Floats:
     """How many rows have each combination of states: an axis for each parent, in order, then one for the variable.
     Rows in which one of these is missing are left out."""
-    family = [*parents, x]
-    shape = tuple(int(table.arities[v]) for v in family)
+    own = table.of_columns([*parents, x])
+    shape = tuple(own.arities.tolist())
     if (cells := math.prod(shape)) > MOST_CELLS:
         raise NetworkError(f"The table of {table.names[x]!r} would have {cells:,} cells; at most {MOST_CELLS:,} fit.")
-    codes = table.codes[family].astype(np.intp)
+    codes = own.codes.astype(np.intp)
     is_whole = np.all(codes < np.array(shape)[:, None], axis=0)
     places = np.ravel_multi_index(list(codes[:, is_whole]), shape)
-    return np.bincount(places, table.weights[is_whole].astype(np.float64), cells).astype(np.float64).reshape(shape)
+    return np.bincount(places, own.weights[is_whole].astype(np.float64), cells).astype(np.float64).reshape(shape)
 
 
 def expected_probabilities(counts: Floats, ess: float) -> Floats:

@@ -110,7 +110,7 @@ class FirstNetwork:
 
     def _begun(self) -> _core.DataClimb | None:
         """None where there is nothing to look for."""
-        if not self.columns:
+        if not self.columns or (self._scores is None and _table_of(self._request).chunks is not None):
             return None
         n, known = len(self.columns), self.known
         limit = self._request.max_parents if known is None else known.limit_on_parents(self._request.max_parents)

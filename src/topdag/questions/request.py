@@ -91,7 +91,12 @@ class Request:
 
     @classmethod
     def about(
-        cls, source: Any, kind: KindLike = None, about: About | None = None, prior: Prior | None = None
+        cls,
+        source: Any,
+        kind: KindLike = None,
+        about: About | None = None,
+        prior: Prior | None = None,
+        memory_limit: int | None = None,
     ) -> Request:
         """About scores, or about a table, frame, array or path, read as is said and to be scored with this kind."""
         check_prior(prior)
@@ -109,7 +114,7 @@ class Request:
             check_constraints(constraints)
             check_max_parents(max_parents)
             scored_by = as_kind(kind)
-            table = as_table(source, scored_by.numbers, cast(Reading, said))
+            table = as_table(source, scored_by.numbers, cast(Reading, said), memory_limit=memory_limit)
             request = cls(table, kind_for(table, scored_by), max_parents, prior=prior, constraints=constraints)
         if request.kind is not None and request.table is not None:
             request.kind.require_columns(request.table)
@@ -157,7 +162,7 @@ def asked_about(source: Any, kind: KindLike, options: Said, prior: Prior | None 
     """What is asked, and the run in which it is answered: its clock starts before anything is read."""
     limits, about = parted(options)
     run = Run(**limits)
-    return Request.about(source, kind, about, prior), run
+    return Request.about(source, kind, about, prior, run.memory_limit), run
 
 
 def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
@@ -336,6 +341,8 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
         return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
     if table.continuous or table.incomplete:
         return [math.inf]
+    if table.chunks is not None:  # no log likelihood is more than 0
+        return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)

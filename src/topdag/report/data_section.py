@@ -22,8 +22,7 @@ def data_section(found: Gathered) -> Html:
     if table is None:
         return section("data", "The data", paragraph("The scores were read from a file; the data are not known here."))
     said = paragraph(
-        f"{count(table.n_variables, 'variable')}, {count(table.n_rows, 'row')}, "
-        f"{count(table.n_distinct, 'distinct row')}. ",
+        f"{count(table.n_variables, 'variable')}, {table.rows_in_words}. ",
         _states_in_words(table),
     )
     return section("data", "The data at a glance", said, _notes(table), _variables(table))
@@ -75,7 +74,8 @@ def _numbers_in_words(table: Table, name: str) -> str:
 def _shares(table: Table, v: int) -> Html:
     """A bar and, in words, the share of each state."""
     states: list[object] = [*table.states[v], *(["missing"] if table.names[v] in table.missing else [])]
-    counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(states))
+    own = table.of_columns([v])
+    counts = np.bincount(own.codes[0], weights=own.weights, minlength=len(states))
     shares = counts / max(1.0, counts.sum())
     words = [joined([tag("bdi", str(state)), f" {percent(float(p))}"]) for state, p in zip(states, shares, strict=True)]
     more = [f"and {len(words) - MOST_STATES_LISTED} more"] if len(words) > MOST_STATES_LISTED else []

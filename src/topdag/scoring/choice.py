@@ -47,6 +47,8 @@ def form_of_scores(
     """How a table is scored in view of what is known: SEARCH means as lists. ``listed``: lists are wanted, so where
     penalties rule out much not all sets are counted."""
     n = len(columns)
+    if table.chunks is not None:
+        return _by_chunks(kind, n)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     arities: list[int] = table.arities[list(columns)].tolist()
     choice = scores_by_lists(n, table.n_rows, kind, limit, everything=keep == "all", arities=arities)
@@ -60,6 +62,17 @@ def form_of_scores(
     if choice.engine is Engine.SEARCH and _needs_all_sets(table, known):
         return all_sets_choice(n, "some continuous variable must have parents, which are looked for among all sets")
     return choice
+
+
+def _by_chunks(kind: ScoreKind, n: int) -> Choice:
+    """Rows that are read chunk by chunk tell of small sets only."""
+    if kind.unconstrained is not kind or not isinstance(kind, SetScore):
+        raise TooLarge(
+            f"The rows of this table are too different to be held in memory, and {kind!r} needs them one by one: use "
+            "BDeu, BIC, AIC, qNML, K2 or fNML, or take a part of the rows."
+        )
+    require_searchable(n)
+    return Choice(Engine.SEARCH, "rows are read chunk by chunk, so sets of few variables are counted")
 
 
 def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:

@@ -19,12 +19,10 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
-from topdag.scoring.task import Pruning, ScoringTask
+from topdag.scoring.task import MOST_WALKED, Pruning, ScoringTask
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
-MOST_WALKED = 64
-"""Beyond so many variables all sets of a size are counted, layer by layer."""
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
@@ -75,12 +73,15 @@ def score_pruned(
         raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
     require_rule(task.kind, n, task.max_parents)
     begin = run.seconds
-    view, question = coded(task.table, task.columns), pruning_question(task, run, rules=rules)
+    view, question = view_of(task), pruning_question(task, run, rules=rules)
 
     def in_layers() -> _core.PrunedFamilies | None:
+        assert isinstance(view, _core.CodedTable)
         return _core.score_layers(view, question, set_array(must, n), run.limits)
 
     def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
+        if isinstance(view, _core.RowsElsewhere):
+            return _core.score_pruned(view, question, run.limits)
         return _core.score_pruned(view, question, stop_when_dense, run.limits)
 
     by_layers = layers or n > MOST_WALKED
@@ -105,6 +106,13 @@ def score_pruned(
         advice = f"Give {option('max_parents')} or fewer columns{or_nearer}."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
+
+
+def view_of(task: ScoringTask) -> _core.CodedTable | _core.RowsElsewhere:
+    """What the core has to know of a table: its rows, unless these are read chunk by chunk."""
+    if task.table.chunks is None:
+        return coded(task.table, task.columns)
+    return _core.RowsElsewhere(task.arities, task.table.n_rows)
 
 
 def may_be_in_layers(task: ScoringTask, x: int, must: int) -> bool:
@@ -140,7 +148,7 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
 
 
 def grid_scores(
-    view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
+    view: _core.CodedTable | _core.RowsElsewhere, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
 ) -> tuple[int, Floats]:
     """The grid's exponent, and the scores of sets on the grid of this question."""
     return _core.grid_scores(view, question, formula, np.ascontiguousarray(sets))

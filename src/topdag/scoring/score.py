@@ -35,7 +35,7 @@ from topdag.search.stores import ListStore, MixedStore, SetStore, Store
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
-    from topdag.scoring.elsewhere import CountedElsewhere
+    from topdag.scoring.elsewhere import Elsewhere
 
 
 @brief
@@ -71,7 +71,7 @@ def score(
 
     def find() -> Scores | None:
         scored_by = as_kind(kind)
-        read = as_table(table, scored_by.numbers, reading)
+        read = as_table(table, scored_by.numbers, reading, memory_limit=run.memory_limit)
         return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
@@ -121,7 +121,9 @@ def score_within(
         losses=losses_of(table, columns, kind),
         drawn=drawn,
     )
-    with _who_counts(table, run) as elsewhere:
+    with _who_counts(task, known, run) as elsewhere:
+        if elsewhere is None and table.chunks is not None:
+            return None
         found = score_them(replace(task, elsewhere=elsewhere), purpose, known, run)
     if found is None:
         return None
@@ -144,13 +146,20 @@ def score_within(
     )
 
 
-def _who_counts(table: Table, run: Run) -> AbstractContextManager[CountedElsewhere | None]:
-    """None: this process."""
+def _who_counts(
+    task: ScoringTask, known: CompiledConstraints | None, run: Run
+) -> AbstractContextManager[Elsewhere | None]:
+    """None: this process, from the rows of the table; where it has none, the time is up."""
+    if task.table.chunks is not None:
+        from topdag.scoring.elsewhere import counted_in_chunks
+
+        limit = task.max_parents if known is None else known.limit_on_parents(task.max_parents)
+        return nullcontext(counted_in_chunks(task.table, task.columns, limit, run))
     if run.executor is None:
         return nullcontext()
     from topdag.scoring.elsewhere import CountedElsewhere
 
-    return CountedElsewhere(table, run)
+    return CountedElsewhere(task.table, run)
 
 
 def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:

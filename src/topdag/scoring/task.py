@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from topdag.data.table import Table
     from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
     from topdag.knowledge.constraints import Constraints
-    from topdag.scoring.elsewhere import CountedElsewhere
+    from topdag.scoring.elsewhere import Elsewhere
     from topdag.scoring.kinds.discrete import ScoreKind
     from topdag.scoring.probability_losses import ChildLosses
 
 TIES_GO_TOO = -1.0
+MOST_WALKED = 64
+"""Beyond so many variables all sets of a size are counted, layer by layer."""
 Drawn = Callable[["ScoringTask", "_core.PruningQuestion", "Run"], "_core.PrunedFamilies | None"]
 """The families of a table that is a draw of another, where several draws are scored together."""
 NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
@@ -50,7 +52,7 @@ class ScoringTask:
     keep: Pruning = Pruning()
     rules: tuple[FamilyRules, ...] = ()
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
-    elsewhere: CountedElsewhere | None = None
+    elsewhere: Elsewhere | None = None
     drawn: Drawn | None = None
     total: float = 0.0
 

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from topdag import _core
-from topdag._util.arrays import Floats, Integers, Marks
+from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import (
     Sets,
     as_set,
-    bits,
     is_empty,
     masks_in,
     meets,
@@ -31,8 +30,8 @@ from topdag._util.bitsets import (
 from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ScoreError
-from topdag.scoring.kinds.discrete import BDeu, SetScore, coded
-from topdag.scoring.pruned import grid_scores, pruning_question
+from topdag.scoring.kinds.discrete import BDeu, SetScore
+from topdag.scoring.pruned import grid_scores, pruning_question, view_of
 from topdag.scoring.task import ScoringTask
 
 Values = Floats
@@ -210,7 +209,7 @@ class SetScoreWalk(FamilyWalk):
         assert isinstance(task.kind, SetScore)
         super().__init__(task, x, run)
         self.kind = task.kind
-        self.view = coded(task.table, task.columns)
+        self.view = view_of(task)
         self.question = pruning_question(task, run)
         self.most_likely = self._most_likely()
 
@@ -226,6 +225,8 @@ class SetScoreWalk(FamilyWalk):
         return self.most_likely - weight * (self.arities[self.x] - 1) * cells
 
     def _most_likely(self) -> float:
+        if isinstance(self.view, _core.RowsElsewhere):
+            return 0.0  # no log likelihood is more
         formula = _core.SetFormula(_core.CellKind.N_LOG_N)
         everything = list(range(len(self.columns)))
         others = [v for v in everything if v != self.x]
@@ -234,14 +235,7 @@ class SetScoreWalk(FamilyWalk):
     def _occurring(self, sets: Sets) -> Values:
         """How many states the variables of a set and x take together; the first row of each has at most probability
         1/r, in every superset too [Cussens 2012]."""
-        codes = self.table.codes[list(self.columns)].astype(np.int64)
-
-        def count(parents: int) -> int:
-            if self.run.is_over:
-                return 0  # no bound; the walk ends
-            return len(_distinct([codes[v] for v in bits(parents | 1 << self.x)]))
-
-        return np.array([count(parents) for parents in masks_in(sets)], dtype=np.float64)
+        return self._grid_scores(_core.SetFormula(_core.CellKind.ONE), with_added(sets, 1 << self.x))[1]
 
     def _scored(self, sets: Sets) -> Values:
         below = self.kind.below(self.table.n_rows, self.arities[self.x])
@@ -265,11 +259,3 @@ def cells_of(sets: Sets, arities: Sequence[int]) -> Values:
         alike = sum(1 << v for v, own in enumerate(arities) if own == arity)
         cells *= np.power(float(arity), sizes_of(sets & as_set(alike, sets)))
     return cells
-
-
-def _distinct(columns: Sequence[Integers]) -> Integers:
-    """The states that these columns take together, as numbers."""
-    numbers = columns[0]
-    for column in columns[1:]:
-        numbers = np.unique(numbers, return_inverse=True)[1] * (int(column.max()) + 1) + column
-    return np.unique(numbers)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from topdag._core import CodedTable
 from topdag._util.options import worded
 from topdag.data.columns import continuous_scores
@@ -66,12 +64,10 @@ class ScoreKind:
 
 
 def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:
-    """The table as the core sees it, or only some of its columns (equal rows then stand apart, which is fine)."""
-    codes, arities = table.codes, table.arities
-    if columns is not None:
-        codes, arities = np.ascontiguousarray(codes[list(columns)]), arities[list(columns)]
-    if not arities.all():
+    """The table as the core sees it, or only some of its columns."""
+    own = table if columns is None else table.of_columns(columns)
+    if not own.arities.all():
         table.require_states("Counting")
-    if (codes.max(axis=1, initial=0) == arities).any():
+    if own.incomplete:
         table.require_complete("Counting")
-    return CodedTable(codes, arities.tolist(), table.weights)
+    return CodedTable(own.codes, own.arities.tolist(), own.weights)

@@ -259,14 +259,15 @@ def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
     """The counts of one family over the rows that are complete in it, parent states in a fixed order."""
     if not table.arities[[x, *parents]].all():
         table.require_states("Counting")
-    known = ~table.is_missing[[x, *parents]].any(axis=0)
-    codes = table.codes[:, known]
-    key = np.zeros(codes.shape[1], dtype=np.int64)
-    for v in parents:
-        _, key = np.unique(key * int(table.arities[v]) + codes[v], return_inverse=True)
+    own = table.of_columns([*parents, x])
+    known = ~own.is_missing.any(axis=0)
+    *above, codes = own.codes[:, known]
+    key = np.zeros(len(codes), dtype=np.int64)
+    for v, of_parent in zip(parents, above, strict=True):
+        _, key = np.unique(key * int(table.arities[v]) + of_parent, return_inverse=True)
     _, key = np.unique(key, return_inverse=True)
     counts = np.zeros((int(key.max(initial=-1)) + 1, int(table.arities[x])), dtype=np.int64)
-    np.add.at(counts, (key, codes[x]), table.weights[known])
+    np.add.at(counts, (key, codes), own.weights[known])
     parent_states = math.prod(int(table.arities[v]) for v in parents)
     return Family(table.names[x], tuple(table.names[v] for v in parents), counts, parent_states, table.n_rows)
 

@@ -23,7 +23,7 @@ from topdag._util.messages import listing
 from topdag._util.options import option
 from topdag.data.columns import Used
 from topdag.data.discretize import MOST_WHOLE
-from topdag.data.parquet_columns import FileColumn, Schema, alike_but_for_capitals, joint_type, names_in_all
+from topdag.data.lazy.parquet_columns import FileColumn, Schema, alike_but_for_capitals, joint_type, names_in_all
 from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
 
