@@ -41,7 +41,7 @@ CORE_FOLDERS = {
     "counting": "base",
     "drawn": "base counting",
     "margins": "base counting",
-    "scoring": "base counting drawn",
+    "scoring": "base counting drawn margins",
     "gaussian": "base counting scoring",
     "families": "base",
     "climbing": "base counting scoring families",

@@ -45,4 +45,14 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order, bo
         }
 }
 
+Table CountingRows::as_table() const {
+    Table table;
+    for (const auto& codes : codes_) table.columns.push_back(codes.data());
+    table.arities = arities_;
+    table.weights = is_unweighted() ? nullptr : weights_.data();
+    table.n_distinct = n_units_;
+    table.n_rows = n_rows_;
+    return table;
+}
+
 }  // namespace topdag

@@ -41,6 +41,8 @@ public:
     std::uint64_t weight(std::uint32_t unit) const { return weights_.empty() ? 1 : weights_[unit]; }
     // The distinct row of the table that a unit is.
     std::uint32_t source(std::uint32_t unit) const { return sources_[unit]; }
+    // The places as variables.
+    Table as_table() const;
     // Below this, what a count adds to a score is looked up.
     std::uint64_t n_looked_up() const { return n_looked_up_; }
     const std::uint16_t* codes(int place) const { return codes_[place].data(); }

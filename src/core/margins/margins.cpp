@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
 
+#include "base/careful_sum.h"
 #include "base/parallel.h"
 #include "base/simd.h"
 
@@ -16,7 +19,13 @@ namespace {
 constexpr std::size_t rows_at_once = 1 << 16;   // their codes and a table stay near the processor
 constexpr double cells_near = 1 << 16;          // of a table that does
 constexpr std::size_t most_in_block = 1 << 16;  // states of a block are numbers of 16 bits
+constexpr std::size_t sets_at_once = 1 << 12;
 constexpr double bytes_of_cell = 4.0;
+constexpr double bytes_of_table = 100.0;        // beside its cells
+// Where rows are at hand, a row takes about three times as long in a table as in a set that is counted by itself.
+constexpr std::size_t least_rows = 1 << 17;
+constexpr double sets_for_one = 4.0;
+constexpr double most_bytes = 1 << 27;
 
 // The next choice of as many of n, ascending; false after the last.
 bool next_choice(std::vector<int>& choice, int n) {
@@ -52,55 +61,61 @@ TOPDAG_SIMD void sum_over_states(const std::uint32_t* counts, std::size_t cells,
 Margins::Margins(std::vector<int> arities, int most_variables, double bytes)
     : arities_(std::move(arities)), most_variables_(std::min(most_variables, static_cast<int>(arities_.size()))) {
     choose_blocks(bytes);
-    list_tables();
 }
 
-// What tables of all choices of blocks with so many cells take: the elementary symmetric polynomial of the cells.
-double Margins::bytes_of(const std::vector<std::size_t>& cells) const {
-    const auto together = std::min<std::size_t>(most_variables_, cells.size());
+// The sum of the products of these numbers over all choices of as many as a table has blocks: what all tables take
+// together, or how many they are. An elementary symmetric polynomial.
+double Margins::over_tables(const std::vector<std::size_t>& of_block) const {
+    const auto together = std::min<std::size_t>(most_variables_, of_block.size());
     std::vector<double> of_size(together + 1, 0.0);
-    of_size[0] = bytes_of_cell;
-    for (std::size_t own : cells)
+    of_size[0] = 1.0;
+    for (std::size_t own : of_block)
         for (std::size_t size = together; size > 0; --size) of_size[size] += of_size[size - 1] * static_cast<double>(own);
     return of_size[together];
 }
 
 // Two blocks after another become one, those of the fewest cells, as long as tables stay small.
 void Margins::choose_blocks(double bytes) {
+    const double cells_each = std::pow(cells_near, 1.0 / std::max(1, most_variables_));
     for (int v = 0; v < n_variables(); ++v) blocks_.push_back({{v}, static_cast<std::size_t>(arities_[v])});
-    const double at_once = std::pow(cells_near, 1.0 / std::max(1, most_variables_));
-    while (blocks_.size() > 1) {
+    while (true) {
         std::stable_sort(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) { return a.cells < b.cells; });
-        const std::size_t joined = blocks_[0].cells * blocks_[1].cells;
-        std::vector<std::size_t> cells{joined};
-        for (std::size_t b = 2; b < blocks_.size(); ++b) cells.push_back(blocks_[b].cells);
-        if (static_cast<double>(joined) > at_once || bytes_of(cells) > bytes) break;
-        blocks_[1].variables.insert(blocks_[1].variables.end(), blocks_[0].variables.begin(), blocks_[0].variables.end());
-        blocks_[1].cells = joined;
+        std::vector<std::size_t> cells;
+        for (const Block& block : blocks_) cells.push_back(block.cells);
+        n_together_ = std::min(most_variables_, static_cast<int>(blocks_.size()));
+        n_tables_ = over_tables(std::vector<std::size_t>(cells.size(), 1));
+        bytes_ = bytes_of_cell * over_tables(cells) + bytes_of_table * n_tables_;
+        most_cells_ = std::accumulate(cells.end() - n_together_, cells.end(), 1.0, std::multiplies<double>());
+        if (cells.size() < 2) return;
+        const std::size_t joined = cells[0] * cells[1];
+        cells.erase(cells.begin());
+        cells[0] = joined;
+        if (static_cast<double>(joined) > cells_each || bytes_of_cell * over_tables(cells) > bytes) return;
+        Block& taken = blocks_[1];
+        taken.variables.insert(taken.variables.end(), blocks_[0].variables.begin(), blocks_[0].variables.end());
+        taken.cells = joined;
         blocks_.erase(blocks_.begin());
     }
-    std::vector<std::size_t> cells;
-    for (const Block& block : blocks_) cells.push_back(block.cells);
-    bytes_ = bytes_of(cells);
 }
 
 void Margins::list_tables() {
     block_of_.resize(n_variables());
     for (std::size_t b = 0; b < blocks_.size(); ++b)
         for (int v : blocks_[b].variables) block_of_[v] = static_cast<int>(b);
-    n_together_ = std::min(most_variables_, static_cast<int>(blocks_.size()));
     std::vector<int> choice(n_together_);
     std::iota(choice.begin(), choice.end(), 0);
     do {
-        const bool differs_in_last = !together_.empty() && std::equal(choice.begin(), choice.end() - 1, together_.back().begin());
+        const bool differs_in_last =
+            !together_.empty() && std::equal(choice.begin(), choice.end() - 1, together_.back().begin());
         if (!differs_in_last) firsts_.push_back(together_.size());
         together_.push_back(choice);
-    } while (n_together_ > 0 && next_choice(choice, static_cast<int>(blocks_.size())));
+    } while (next_choice(choice, static_cast<int>(blocks_.size())));
+    tables_.resize(together_.size());
+    codes_.resize(blocks_.size());
 }
 
 bool Margins::add(const Table& rows, Limits& limits) {
-    tables_.resize(together_.size());
-    codes_.resize(blocks_.size());
+    if (tables_.empty()) list_tables();
     std::vector<std::vector<std::uint32_t>> partial(limits.threads);
     for (std::size_t begin = 0; begin < rows.n_distinct; begin += rows_at_once) {
         const std::size_t n_rows = std::min(rows_at_once, rows.n_distinct - begin);
@@ -109,6 +124,7 @@ bool Margins::add(const Table& rows, Limits& limits) {
             count_in_tables(i, rows.weights == nullptr ? nullptr : rows.weights + begin, n_rows, partial[worker]);
         });
         if (limits.stop.load()) return false;
+        limits.done += n_rows;
     }
     n_rows_ += rows.n_rows;
     return true;
@@ -200,6 +216,38 @@ bool Margins::sums(const FixedFunction& function, const std::vector<VarSet>& set
         for (std::uint32_t count : found.counts) sums[i] += f(count);
     });
     return !limits.stop.load();
+}
+
+bool Margins::sums_of_all(const CellTables& tables, const SetLimits& wanted, Limits& limits, double* sums) const {
+    const std::size_t size = n_sets(n_variables());
+    parallel_for((size + sets_at_once - 1) / sets_at_once, limits, [&](std::size_t part, int) {
+        for (VarSet set = part * sets_at_once; set < std::min(size, (part + 1) * sets_at_once); ++set) {
+            sums[set] = -std::numeric_limits<double>::infinity();
+            if (size_of(set) > wanted.max_size) continue;
+            const std::vector<int> members = members_of(set);
+            std::uint64_t set_class = 0;
+            double cells = 1.0;
+            for (int v : members) {
+                set_class += tables.class_of(v);
+                cells *= arities_[v];
+            }
+            if (cells > wanted.max_cells) continue;
+            const double* values = tables.values(set_class);
+            CarefulSum sum;
+            for (std::uint32_t count : counts(members).counts)
+                sum.add(count <= tables.limit() ? values[count] : tables.function(set_class)(count));
+            sums[set] = sum.value();
+        }
+    });
+    return !limits.stop.load();
+}
+
+std::optional<Margins> margins_worthwhile(const Table& table, int most_variables, double n_sets) {
+    if (table.n_distinct < least_rows || most_variables >= table.n_variables()) return std::nullopt;
+    Margins margins(table.arities, most_variables, most_bytes);
+    const bool is_small = margins.bytes() <= most_bytes && margins.most_cells() <= static_cast<double>(least_rows);
+    if (!is_small || n_sets < sets_for_one * margins.n_tables()) return std::nullopt;
+    return margins;
 }
 
 }  // namespace topdag

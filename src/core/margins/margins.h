@@ -6,27 +6,31 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/run_limits.h"
 #include "base/table.h"
 #include "base/var_set.h"
 #include "counting/cell_counters.h"
+#include "counting/cell_tables.h"
+#include "counting/counts.h"
 
 namespace topdag {
 
 class Margins {
 public:
-    // Of all sets of at most so many variables, in tables of `bytes` together, or of the least there can be.
+    // Of all sets of at most so many variables, in tables of `bytes` together, or of the least there can be. Takes them
+    // with the first rows.
     Margins(std::vector<int> arities, int most_variables, double bytes);
 
     const std::vector<int>& arities() const { return arities_; }
     int n_variables() const { return static_cast<int>(arities_.size()); }
     int most_variables() const { return most_variables_; }
     std::uint64_t n_rows() const { return n_rows_; }
-    std::size_t n_tables() const { return together_.size(); }
-    // What all tables take.
-    double bytes() const { return bytes_; }
+    double n_tables() const { return n_tables_; }
+    double most_cells() const { return most_cells_; }  // of a table
+    double bytes() const { return bytes_; }            // of all tables
 
     // Counts further rows, of the same variables. False when a limit stopped it: then no count is right any more.
     bool add(const Table& rows, Limits& limits);
@@ -39,9 +43,10 @@ public:
     };
     Counts counts(const std::vector<int>& variables) const;
 
-    // As sum_over_listed.
+    // As sum_over_listed and sum_over_cells in counting.
     bool sums(const FixedFunction& function, const std::vector<VarSet>& sets, Limits& limits,
               std::vector<std::int64_t>& sums) const;
+    bool sums_of_all(const CellTables& tables, const SetLimits& wanted, Limits& limits, double* sums) const;
 
 private:
     struct Block {
@@ -51,7 +56,7 @@ private:
 
     void choose_blocks(double bytes);
     void list_tables();
-    double bytes_of(const std::vector<std::size_t>& cells) const;
+    double over_tables(const std::vector<std::size_t>& of_block) const;
     void code_block(std::size_t b, const Table& rows, std::size_t begin, std::size_t n_rows);
     void count_in_tables(std::size_t first, const std::uint32_t* weights, std::size_t n_rows,
                          std::vector<std::uint32_t>& partial);
@@ -60,7 +65,7 @@ private:
     std::vector<int> arities_;
     int most_variables_;
     std::uint64_t n_rows_ = 0;
-    double bytes_ = 0.0;
+    double n_tables_ = 0.0, most_cells_ = 0.0, bytes_ = 0.0;
     std::vector<Block> blocks_;
     std::vector<int> block_of_;                      // by variable
     int n_together_ = 0;                             // blocks of a table
@@ -69,5 +74,9 @@ private:
     std::vector<std::vector<std::uint32_t>> tables_;
     std::vector<std::vector<std::uint16_t>> codes_;  // by block: the states of some rows, as one number
 };
+
+// Margins for sets of at most so many variables, n_sets of them, where counting these one by one takes longer; else
+// nothing.
+std::optional<Margins> margins_worthwhile(const Table& table, int most_variables, double n_sets);
 
 }  // namespace topdag

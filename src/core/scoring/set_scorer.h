@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/var_set.h"
 #include "drawn/drawn_counts.h"
 #include "counting/sparse_counts.h"
+#include "margins/margins.h"
 #include "scoring/score_grid.h"
 
 namespace topdag {
@@ -58,9 +60,11 @@ public:
     // As sum_over_listed, here or elsewhere.
     template <class Set>
     bool sum(const FixedFunction& function, const std::vector<Set>& sets, Limits& limits,
-             std::vector<Sum>& sums) const {
+             std::vector<Sum>& sums) {
         if constexpr (std::is_same_v<Set, VarSet> && std::is_same_v<Rows, CountingRows>)
             if (elsewhere_.takes(sets.size(), rows_.n_units())) return elsewhere_.sums(function, sets, limits, sums);
+        if constexpr (std::is_same_v<Set, VarSet> && std::is_same_v<Rows, CountingRows>)
+            if (count_margins(sets, limits)) return margins_->sums(function, sets, limits, sums);
         return sum_over_listed(rows_, function, sets, limits, sums);
     }
 
@@ -93,12 +97,25 @@ public:
     }
 
 private:
+    // Has margins of these sets counted where that is worth it; whether there are any.
+    bool count_margins(const std::vector<VarSet>& sets, Limits& limits) {
+        int most = 0;
+        for (VarSet set : sets) most = std::max(most, size_of(set));
+        if (margins_ && most <= margins_->most_variables()) return true;
+        auto larger = margins_worthwhile(rows_.as_table(), most, static_cast<double>(sets.size()));
+        if (!larger) return false;
+        margins_ = std::move(larger);
+        margins_->add(rows_.as_table(), limits);  // if that is stopped, so is all that follows
+        return true;
+    }
+
     std::vector<int> order_;
     Rows rows_;
     ScoreGrid grid_;
     Penalties penalties_;
     const CountedElsewhere& elsewhere_;
     std::vector<Sum> sums_;
+    std::optional<Margins> margins_;
 };
 
 using SetScorer = ScorerOf<CountingRows>;

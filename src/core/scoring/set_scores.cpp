@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "counting/counts.h"
+#include "margins/margins.h"
 
 namespace topdag {
 
@@ -37,6 +38,12 @@ double penalty_of(const Table& table, const SetFormula& formula, double cells) {
         case Penalty::regret: return regret(table.n_rows, cells);
     }
     return 0.0;
+}
+
+double n_sets_up_to(int n, int size) {
+    double sets = 0.0, of_size = 1.0;
+    for (int k = 0; k <= std::min(n, size); of_size *= static_cast<double>(n - k) / (k + 1), ++k) sets += of_size;
+    return sets;
 }
 
 // Without branches, so that values are compared side by side.
@@ -100,9 +107,15 @@ std::uint32_t refine(std::vector<std::uint32_t>& label, std::uint32_t n_labels, 
 bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
                     int masked) {
     const SetLimits wanted{max_size, most_cells_with_hope(table, formula)};
-    limits.begin(Phase::counting, n_sets(table.n_variables()));
-    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked))
-        return false;
+    if (auto margins = margins_worthwhile(table, max_size, n_sets_up_to(table.n_variables(), max_size))) {
+        const CellTables tables(table, formula.kind, formula.parameter, formula.spread);
+        limits.begin(Phase::counting, table.n_distinct);
+        if (!margins->add(table, limits) || !margins->sums_of_all(tables, wanted, limits, scores)) return false;
+    } else {
+        limits.begin(Phase::counting, n_sets(table.n_variables()));
+        if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked))
+            return false;
+    }
     if (formula.penalty != Penalty::none) subtract_penalties(table, formula, limits, scores);
     return !limits.stop.load();
 }

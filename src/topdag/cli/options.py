@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from topdag._util.atomic_write import READ, is_score_file
-from topdag._util.run import MOST_THREADS, Run
+from topdag._util.run import MOST_THREADS, Run, parse_bytes
 from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.output import progress_line
@@ -246,7 +246,9 @@ def table_from(
         raise FileError(f"{args.file}: this is a file of scores, going by its name; give the table it was made from")
     source = sys.stdin.buffer if args.file == STANDARD_INPUT else args.file
     reading = cast(Reading, {**(said or {}), **reading_from(args)})
-    return as_table(source, None if kind is None else kind.numbers, reading, or_else)
+    limit = getattr(args, "memory_limit", None)
+    memory_limit = None if limit is None else parse_bytes(limit)
+    return as_table(source, None if kind is None else kind.numbers, reading, or_else, memory_limit)
 
 
 def network_source(path: str, table: str | None = None) -> Source:

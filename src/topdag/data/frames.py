@@ -60,7 +60,7 @@ def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
     in_order = options.needs_every_row
     with (
         told_of("this file" if len(files) == 1 else "these files"),
-        frame_of_files(files, options.used, in_order=in_order) as frame,
+        frame_of_files(files, options.used, in_order=in_order, memory_limit=options.memory_limit) as frame,
     ):
         return parts_of_used(frame, options)
 

@@ -23,7 +23,7 @@ from topdag.data.columns import Codes, Column, Interventions, are_numbers, colum
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
-from topdag.data.sniff import PARQUET_ENDINGS, no_table, stands_for_many
+from topdag.data.sniff import PARQUET, PARQUET_ENDINGS, is_large_parquet, no_table, stands_for_many
 from topdag.data.table import Table, table_of_columns, table_of_frame
 from topdag.errors import TableError, why_not_opened
 
@@ -102,13 +102,13 @@ def table_at(path: Source, how: TextFormat, options: Options) -> Table:
 
 
 def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
-    if isinstance(path, str | PathLike) and stands_for_many(path):
+    if isinstance(path, str | PathLike) and (stands_for_many(path) or is_large_parquet(path)):
         from topdag.data.frames import parts_of_files  # narwhals takes its time to load
 
         require_no_text(how)
         return table_of_columns(*parts_of_files(path, options))
     content = file_content(path)
-    if content.startswith(b"PAR1"):
+    if content.startswith(PARQUET):
         require_no_text(how)
         return table_of_parquet(content, options)
     if isinstance(path, str | PathLike) and Path(path).suffix.lower() in PARQUET_ENDINGS:

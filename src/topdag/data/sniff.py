@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from topdag._util.atomic_write import is_score_file
 from topdag._util.options import worded
 
 PARQUET_ENDINGS = (".parquet", ".pq")
+PARQUET = b"PAR1"
+LARGE_FILE = 2**24
+"""Bytes; such a file may have millions of rows."""
 BEGINNINGS = (
     (b"PK\x03\x04", "an Excel workbook or a zip file; save the sheet as CSV, or unpack the file"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save the sheet as CSV"),
@@ -57,3 +61,17 @@ def stands_for_many(path: str | PathLike[str]) -> bool:
         return place.is_dir() or (any(mark in str(place) for mark in "*?[") and not place.is_file())
     except (OSError, ValueError):  # a name that no file can have
         return False
+
+
+def is_large_parquet(path: str | PathLike[str]) -> bool:
+    """Whether it is a Parquet file that takes much more memory whole than by an engine, and there is one."""
+    place = Path(path)
+    try:
+        if place.suffix.lower() not in PARQUET_ENDINGS or place.stat().st_size < LARGE_FILE:
+            return False
+        with place.open("rb") as file:
+            if file.read(len(PARQUET)) != PARQUET:
+                return False
+    except (OSError, ValueError):
+        return False
+    return find_spec("polars") is not None or all(map(find_spec, ("duckdb", "pyarrow")))

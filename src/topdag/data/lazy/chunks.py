@@ -120,10 +120,10 @@ class ChunkedRows:
 
     def _read(self, margins: _core.Margins, run: Run | None) -> _core.Margins | None:
         """With all rows counted; None when the time is up."""
-        limits = _core.Limits(usable_cores(), None, None) if run is None else run.limits
         columns = [*self.names, *([] if self.weight is None else [self.weight])]
         for rows in parts_of_rows(self.frame.select(*columns), ROWS_OF_A_CHUNK):
-            if not margins.add(self._coded(rows), self._weights(rows), limits):
+            threads, seconds = (usable_cores(), None) if run is None else (run.threads, run.seconds_left)
+            if not margins.add(self._coded(rows), self._weights(rows), _core.Limits(threads, seconds, None)):
                 return None
             if run is not None and (run.tick("counting", margins.n_rows, self.n_rows) or run.is_over):
                 return None

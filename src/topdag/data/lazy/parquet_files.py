@@ -29,8 +29,10 @@ from topdag.errors import TableError
 
 
 def parquet_files(path: str | PathLike[str]) -> list[str]:
-    """The files that a folder or a pattern stands for, in order."""
+    """The files that a name, a folder or a pattern stands for, in order."""
     name = fspath(path)
+    if Path(name).is_file():
+        return [name]
     if Path(name).is_dir():
         found = [fspath(file) for file in Path(name).iterdir() if file.suffix.lower() in PARQUET_ENDINGS]
         if not found:
@@ -46,13 +48,14 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
 
 
 @contextmanager
-def frame_of_files(files: list[str], used: Used, *, in_order: bool) -> Iterator[Any]:
+def frame_of_files(files: list[str], used: Used, *, in_order: bool, memory_limit: int | None = None) -> Iterator[Any]:
     """The used columns of all their rows, as a lazy frame of narwhals, while their engine is open; ``in_order``: file
     by file, row by row, as a whole frame. To count rows any order will do."""
+    memory = available_memory() if memory_limit is None else min(memory_limit, available_memory())
     alike: list[str] = []
     for open_engine in (_duckdb, _polars):
         try:
-            engine = open_engine(in_order)
+            engine = open_engine(in_order, memory // 2)  # the distinct rows must find room beside it
         except ImportError:
             continue
         schemas = {file: _schema(engine, file) for file in files}
@@ -78,9 +81,9 @@ class ParquetReader:
     minds_capitals: bool
 
 
-def _duckdb(in_order: bool) -> ParquetReader:
+def _duckdb(in_order: bool, memory: int) -> ParquetReader:
     duckdb, parquet = import_module("duckdb"), import_module("pyarrow.parquet")
-    most = f"{max(1, available_memory() // 2**21)}MiB"  # half: the distinct rows must find room beside it
+    most = f"{max(1, memory // 2**20)}MiB"
     connection = duckdb.connect(config={"preserve_insertion_order": in_order, "memory_limit": most})
 
     def rows_of(files: list[str]) -> Any:  # it takes names for patterns
@@ -95,7 +98,7 @@ def _duckdb(in_order: bool) -> ParquetReader:
     return ParquetReader(columns_of, rows_of, minds_capitals=False)
 
 
-def _polars(in_order: bool) -> ParquetReader:  # it keeps the order
+def _polars(in_order: bool, memory: int) -> ParquetReader:  # it keeps the order, and takes what it needs
     polars = import_module("polars")
 
     def rows_of(files: list[str]) -> Any:
