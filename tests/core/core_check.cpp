@@ -23,6 +23,7 @@
 #include "base/big_array.h"
 #include "base/parallel.h"
 #include "counting/counts.h"
+#include "counting/sparse_counts.h"
 #include "cuts/cluster_ascent.h"
 #include "cuts/clusters.h"
 #include "cuts/cut_pool.h"
@@ -39,6 +40,7 @@
 #include "listing/class_rule.h"
 #include "listing/classes.h"
 #include "listing/listing.h"
+#include "margins/margins.h"
 #include "order_prior/order_prior.h"
 #include "gaussian/gaussian_families.h"
 #include "gaussian/gaussian_sets.h"
@@ -262,6 +264,42 @@ void check_counting() {
         const OwnTable own({widest, 90, 85}, columns, std::vector<std::uint32_t>(60, 1));
         check_sums(own.view, CellKind::log_rising, 2.0, true, {3, infinity});
         check_tallies(own.view, {3, infinity});
+    }
+}
+
+// Rows in several parts, in tables of as many blocks as memory leaves.
+void check_margins() {
+    for (int round = 0; round < 60; ++round) {
+        const int n = draw(1, 8), most = draw(1, 9);
+        const auto own = random_table(n, one_of({1, 2, 3, 8, 40, 150}), one_of({2, 3, 5}), round % 3 == 0);
+        const Table& table = own->view;
+        Margins margins(table.arities, most, one_of({0.0, 3000.0, 1e7}));
+        Limits limits(one_of({1, 3}));
+        for (std::size_t begin = 0; begin < table.n_distinct; begin += 37) {
+            Table part = table;
+            for (auto& column : part.columns) column += begin;
+            part.weights += begin;
+            part.n_distinct = std::min<std::size_t>(37, table.n_distinct - begin);
+            part.n_rows = std::accumulate(part.weights, part.weights + part.n_distinct, std::uint64_t{0});
+            check(margins.add(part, limits), "adding rows ends");
+        }
+        check(margins.n_rows() == table.n_rows, "all rows are counted");
+        const SetLimits wanted{std::min(n, most), one_of({30.0, infinity})};
+        const CellTables tables(table, CellKind::log_rising, 2.0, true);
+        std::vector<double> sums(n_sets(n));
+        check(margins.sums_of_all(tables, wanted, limits, sums.data()), "sums of all sets end");
+        std::vector<VarSet> sets;
+        for (VarSet set = 0; set < n_sets(n); ++set)
+            if (size_of(set) <= wanted.max_size) sets.push_back(set);
+        std::vector<std::int64_t> cells;
+        check(margins.sums(count_of_cells, sets, limits, cells), "sums of listed sets end");
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            const double of_set = naive_cells(table, sets[i]);
+            const double expected =
+                of_set <= wanted.max_cells ? naive_sum(table, sets[i], CellKind::log_rising, 2.0 / of_set) : -infinity;
+            check(is_close(sums[sets[i]], expected), "sum over the cells of a set in a margin");
+            check(cells[i] == static_cast<std::int64_t>(naive_counts(table, sets[i]).size()), "cells of a margin");
+        }
     }
 }
 
@@ -1335,6 +1373,7 @@ int main() {
     check_parallel();
     check_cell_functions();
     check_counting();
+    check_margins();
     check_scores();
     check_grid();
     check_lattice();

@@ -109,7 +109,7 @@ def test_data_at_a_glance(tmp_path: Path) -> None:
     assert table.notes
     for note in table.notes:
         assert " ".join(note.split()) in page.text
-    assert "3 variables, 4 rows, 2 distinct rows" in page.text
+    assert "3 variables, 4 rows (2 distinct)" in page.text
     assert "no 50.0%, yes 50.0%" in page.text
 
 

@@ -56,6 +56,8 @@ def scores_meanwhile(trail: Trail, decision: Decision, run: Run) -> Scores | Non
     try:
         return scores_of(request, run, decision.keep, decision.form)
     except TooLarge as error:
+        if _table_of(request).chunks is not None:  # nothing is looked for in rows that are not held
+            raise
         trail.too_large = error
         return None
     finally:

@@ -62,6 +62,9 @@ PER_SAMPLE = 1e-4
 # Bytes on lists of families, for each set that may have to be counted.
 BYTES_BY_PENALTY = 40.0
 BYTES_BY_LIMIT = 300.0
+PER_CELL_READ = 1.5e-8
+PER_ROW_COUNTED = 1.3e-9
+"""In each table, where rows are read chunk by chunk."""
 SEARCH_BYTES = 3e7
 """What a search itself starts with."""
 
@@ -198,7 +201,7 @@ def plan(
     notes = request.notes
     try:
         decision = decide(request, of_what)
-        _require_scorable(request, decision, n)
+        _require_scorable(request, decision, n, allowed)
     except (TooLarge, ScoreError, ConstraintError) as error:
         advice = _advice(request, n, question, allowed)
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
@@ -221,12 +224,18 @@ def plan(
     )
 
 
-def _require_scorable(request: Request, decision: Decision, n: int) -> None:
+def _require_scorable(request: Request, decision: Decision, n: int, allowed: float) -> None:
     """What scoring refuses, a plan refuses."""
-    kind = request.kind
-    assert kind is not None
+    table, kind = request.table, request.kind
+    assert table is not None and kind is not None
     if decision.scores_lists:
         require_rule(kind, n, request.max_parents)
+    if table.chunks is not None:
+        table.chunks.planned(_most_counted(n, request.max_parents), allowed)
+
+
+def _most_counted(n: int, max_parents: int | None) -> int:
+    return n if max_parents is None else min(n, max_parents + 1)
 
 
 def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
@@ -311,6 +320,10 @@ def _seconds_for_an_average(table: Table) -> float:
 
 def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
     """On lists: what scoring can take at most, where anything limits the parents."""
+    if table.chunks is not None:
+        margins = table.chunks.planned(_most_counted(n, max_parents), math.inf)
+        each_row = PER_CELL_READ * table.n_variables + PER_ROW_COUNTED * margins.n_tables
+        return _Cost(AT_LEAST + table.n_rows * each_row * slower, None, SEARCH_BYTES + margins.bytes)
     affordable = affordable_sets(kind, table.n_rows, [int(table.arities[v]) for v in scored_columns(table)])
     limited = None if max_parents is None else n_sets_up_to(n, max_parents + 1)
     limits = [limit for limit in (affordable, limited) if limit is not None]

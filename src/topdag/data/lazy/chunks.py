@@ -22,7 +22,15 @@ from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import place_in_lazy_frame
 from topdag._util.options import option
 from topdag._util.run import Run, usable_cores
-from topdag.data.build import Draft, Options, limited, require_rows_countable, with_declared_states, with_missing_state
+from topdag.data.build import (
+    Draft,
+    Options,
+    limited,
+    require_rows_countable,
+    with_declared_states,
+    with_missing_state,
+    without_gaps,
+)
 from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
 from topdag.data.discretize import cut_columns
 from topdag.data.notes import note_on_capitals, note_on_constant, notes_on_many_states
@@ -73,7 +81,8 @@ class ChunkedRows:
         """The counts of all sets of at most so many of the varying columns; None when the time is up."""
         most = min(most, len(self.varying))
         if self._margins is None or self._margins.most_variables < most:
-            read = self._read(self._planned(most, run), run)
+            allowed = available_memory() if run is None else run.allowed_memory
+            read = self._read(self.planned(most, allowed), run)
             if read is None:
                 return None
             self._margins = read
@@ -82,35 +91,33 @@ class ChunkedRows:
     def counts_of(self, columns: Sequence[int]) -> tuple[NDArray[np.uint16], NDArray[np.uint32]]:
         """The distinct rows of these columns, and how often each occurs."""
         varying = [v for v in columns if v in self.varying]
-        cells = self._cells(varying) if len(varying) > 1 else self._alone(varying)
-        found = np.nonzero(cells)
-        codes = np.zeros((len(columns), len(found[0]) if varying else 1), np.uint16)
-        for v, own in zip(varying, found, strict=False):
+        cells = self._cells(varying)
+        codes = np.zeros((len(columns), np.count_nonzero(cells)), np.uint16)
+        for v, own in zip(varying, np.argwhere(cells).T, strict=True):
             codes[list(columns).index(v)] = own
-        return codes, cells[found].astype(np.uint32) if varying else cells.reshape(1).astype(np.uint32)
+        return codes, cells[cells > 0].astype(np.uint32)
 
-    def _alone(self, columns: Sequence[int]) -> Codes:
-        return self.alone[columns[0]] if columns else np.array(self.n_rows)
-
-    def _cells(self, columns: Sequence[int]) -> NDArray[np.uint32]:
+    def _cells(self, columns: Sequence[int]) -> NDArray[Any]:
         """How often each combination of states occurs, an axis for each column."""
+        if len(columns) < 2:
+            return self.alone[columns[0]] if columns else np.array(self.n_rows)
         margins = self.margins(len(columns))
         assert margins is not None  # nothing limits the time
         order, counts = margins.counts([self.varying.index(v) for v in columns])
         found = [self.varying[place] for place in order]
         return counts.reshape([len(self.states[v]) for v in found]).transpose([found.index(v) for v in columns])
 
-    def _planned(self, most: int, run: Run | None) -> _core.Margins:
-        allowed = available_memory() if run is None else run.allowed_memory
+    def planned(self, most: int, allowed: float) -> _core.Margins:
+        """Without any rows yet. Raises TooLarge where they need more than their part of so many bytes."""
         left = SHARE_FOR_COUNTS * min(allowed, allowed if self.memory_limit is None else self.memory_limit)
 
-        def planned(size: int) -> _core.Margins:
+        def of_size(size: int) -> _core.Margins:
             return _core.Margins([len(self.states[v]) for v in self.varying], size, left)
 
-        margins = planned(most)
+        margins = of_size(most)
         if margins.bytes <= left:
             return margins
-        fitting = next((size for size in range(most - 1, 1, -1) if planned(size).bytes <= left), 1)
+        fitting = next((size for size in range(most - 1, 1, -1) if of_size(size).bytes <= left), 1)
         raise TooLarge(
             f"The rows are read chunk by chunk, and counts of all sets of {most} columns take "
             f"{shown_bytes(margins.bytes)}, where {shown_bytes(left)} are left for them. Give "
@@ -194,7 +201,8 @@ def chunked(
             f"them one by one: leave such rows out ({option('missing', 'drop')}), or take a part of the rows."
         )
     draft = with_declared_states(Draft(cut, counts[0], place_in_lazy_frame), options.states or {})
-    columns, notes = cut_columns(draft.columns, counts[0], None, place_in_lazy_frame)
+    draft = without_gaps(draft, options.missing)
+    columns, whole_notes = cut_columns(draft.columns, counts[0], None, place_in_lazy_frame)
     columns = [limited(with_missing_state(column)) for column in columns]
     codes_of = []
     for before, column in zip(given, columns, strict=True):
@@ -209,5 +217,6 @@ def chunked(
     rows = ChunkedRows(frame, weight, names, states, tuple(codes_of), tuple(alone), options.memory_limit)
     require_rows_countable(rows.n_rows)
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
-    notes = [*notes, *note_on_constant(constant), *chain.from_iterable(map(note_on_capitals, names, states))]
+    notes = (*draft.notes, *whole_notes, *note_on_constant(constant))
+    notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     return rows, (*notes, *notes_on_many_states(columns, states, rows.n_rows), NOTE)

@@ -1,0 +1,179 @@
+"""Scores of rows that are read chunk by chunk are those of the table in memory, and so are answers."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from parquet_folders import written
+
+import topdag as td
+from topdag.answers.check import check_network
+from topdag.data import frames
+from topdag.data.lazy import chunks
+from topdag.scoring.kinds.discrete import as_kind
+from topdag.scoring.scores import Scores
+from topdag.search.engines import sizes_given
+from topdag.types import Progress
+
+pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
+pytest.importorskip("duckdb", reason="it reads Parquet files")
+
+Both = tuple[td.Table, td.Table]
+KINDS: list[Any] = ["bic", "aic", "bdeu", td.BDeu(10), "k2", "qnml", "fnml"]
+
+
+@pytest.fixture
+def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "fits_in_memory", lambda *_: False)
+    monkeypatch.setattr(chunks, "ROWS_OF_A_CHUNK", 50)
+
+
+@pytest.fixture
+def both(tmp_path: Path, nothing_fits: None) -> Callable[..., Both]:
+    """A table in memory, and the same read chunk by chunk."""
+
+    def made(n: int, rows: int, seed: int, arities: int = 3) -> Both:
+        sampled = td.random_network(n, seed=seed, arities=arities).sample(rows, seed=seed)
+        rows_of = [row for row, weight in sampled.rows() for _ in range(weight)]
+        columns = {name: [row[v] for row in rows_of] for v, name in enumerate(sampled.names)}
+        columns["same"] = ["always"] * rows
+        folder = written(tmp_path / f"{n}-{rows}-{seed}", columns)
+        table = td.read_table(folder)
+        assert table.chunks is not None
+        return td.Table(columns), table
+
+    return made
+
+
+def same(one: Scores, other: Scores) -> bool:
+    a, b = one.store.listed, other.store.listed
+    return (
+        np.array_equal(a.lists.offsets, b.lists.offsets)
+        and a.lists.masks.tobytes() == b.lists.masks.tobytes()
+        and a.rounded.tobytes() == b.rounded.tobytes()
+        and one.grid == other.grid
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("keep", ["best", td.Within(20), td.KBest(3)])
+def test_families_are_the_same_to_the_last_bit(both: Callable[..., Both], kind: Any, keep: Any) -> None:
+    """Rows of 23 variables are all different, so that the grid is the same too."""
+    held, table = both(23, 150, seed=4)
+    assert same(td.score(held, kind, keep=keep, max_parents=2), td.score(table, kind, keep=keep, max_parents=2))
+
+
+CONSTRAINTS = [
+    {"required_edges": [("V0", "V1"), ("V2", "V1")]},
+    {"forbidden_edges": [("V0", "V1")], "max_parents": {"V3": 1}},
+    {"ancestors": [("V0", "V4")]},
+    {"rules": ["V1 -> V0 or V2 -> V0"]},
+]
+
+
+@pytest.mark.parametrize("kind", ["bic", "bdeu", "qnml"])
+@pytest.mark.parametrize("said", range(len(CONSTRAINTS)))
+def test_under_constraints(both: Callable[..., Both], kind: str, said: int) -> None:
+    held, table = both(7, 300, seed=5)
+    known = td.Constraints(**CONSTRAINTS[said])
+    with sizes_given(few=2):  # so that both are scored as lists
+        asked: dict[str, Any] = dict(constraints=known, max_parents=3)
+        expected, found = td.best_network(held, kind, **asked), td.best_network(table, kind, **asked)
+        assert found.proof.status.name == "PROVED" and found.network == expected.network
+        assert found.score == pytest.approx(expected.score, abs=1e-9)
+        many, few = (td.networks_within(each, 20, kind, **asked) for each in (held, table))
+        assert list(many) == list(few)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_are_the_same(both: Callable[..., Both], kind: Any, seed: int) -> None:
+    held, table = both(5 + seed, 100 + 300 * seed, seed, arities=2 + seed % 3)
+    asked: dict[str, Any] = {} if seed == 0 else {"max_parents": seed}
+    expected, found = td.best_network(held, kind, **asked), td.best_network(table, kind, **asked)
+    assert found.proof.status.name == "PROVED"
+    assert found.score == pytest.approx(expected.score, abs=1e-9)
+    assert found.notes[:1] == expected.notes[:1]
+    is_equivalent = found.kind.score_equivalent
+    for ask in (td.k_best_networks, *([td.k_best_classes] if is_equivalent else [])):
+        several = [[each.score for each in ask(table_of, 6, kind, **asked)] for table_of in (held, table)]
+        assert several[0] == pytest.approx(several[1], abs=1e-9)
+    scores = [td.score(each, kind, keep="all", **asked) for each in (held, table)]
+    edges = [td.edge_posteriors(each).matrix for each in scores]
+    assert edges[0] == pytest.approx(edges[1], abs=1e-9)
+    assert check_network(found.network, table, as_kind(kind)).score == pytest.approx(expected.score, abs=1e-6)
+    fitted = [found.network.fit(each) for each in (held, table)]
+    for name in held.names:
+        assert np.array_equal(fitted[0].tables[name], fitted[1].tables[name])
+
+
+def test_the_answer_does_not_depend_on_threads(both: Callable[..., Both]) -> None:
+    _, table = both(8, 500, seed=9)
+    several = [td.score(table, "bdeu", max_parents=3, threads=threads) for threads in (1, 2, 5)]
+    assert same(several[0], several[1]) and same(several[0], several[2])
+
+
+def test_more_parents_than_were_counted_are_read_again(both: Callable[..., Both]) -> None:
+    held, table = both(7, 300, seed=6)
+    for most in (1, 3, 2):
+        expected, found = td.best_network(held, max_parents=most), td.best_network(table, max_parents=most)
+        assert found.score == pytest.approx(expected.score, abs=1e-9)
+
+
+def test_counts_that_do_not_fit_are_refused(both: Callable[..., Both]) -> None:
+    _, table = both(30, 200, seed=7)
+    with pytest.raises(td.TooLarge, match=r"counts of all sets of \d+ columns take .*max_parents=[1-9]"):
+        td.best_network(table, "bic")
+    with pytest.raises(td.TooLarge, match=r"counts of all sets of 4 columns take .*max_parents=[12] or fewer"):
+        td.best_network(table, "bic", max_parents=3, memory_limit="4MB")
+
+
+def test_too_many_columns_are_refused(both: Callable[..., Both]) -> None:
+    _, table = both(65, 40, seed=8)
+    with pytest.raises(td.TooLarge, match=r"at most 64\. Leave out 1 columns"):
+        td.best_network(table, "bic", max_parents=1)
+
+
+def test_every_place_can_stop_it(both: Callable[..., Both], monkeypatch: pytest.MonkeyPatch) -> None:
+    held, table = both(6, 400, seed=3)
+    best = td.best_network(held, max_parents=2)
+    stopped = td.best_network(table, max_parents=2, time_limit=0)
+    assert stopped.proof.status.name == "STOPPED" and stopped.score <= best.score <= stopped.proof.bound
+    seen: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        seen.append(progress)
+        if len(seen) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(td.Interrupted) as raised:
+        td.best_network(table, max_parents=2, on_progress=stop)
+    assert raised.value.answer.score <= best.score <= raised.value.answer.proof.bound
+    assert [each.phase for each in seen[:3]] == ["counting"] * 3
+    fractions = [each.fraction for each in seen[:3]]
+    assert fractions == sorted(fractions) and 0 < fractions[0] < fractions[2] <= 1  # type: ignore[operator, type-var]
+    assert td.best_network(table, max_parents=2).score == pytest.approx(best.score, abs=1e-9)
+
+
+def test_the_plan_speaks_of_reading(both: Callable[..., Both]) -> None:
+    _, table = both(6, 400, seed=3)
+    plan = td.plan(table, max_parents=2)
+    assert plan.fits and plan.seconds is None and plan.scoring is not None and 0 < plan.scoring < 1
+    assert not td.plan(table, td.BDs()).fits
+    small = td.plan(table, max_parents=4, memory_limit="1kB")
+    assert not small.fits and "max_parents=" in small.reason
+
+
+def test_commands_and_the_report(both: Callable[..., Both], tmp_path: Path, topdag: Any) -> None:
+    both(6, 400, seed=3)
+    folder = str(tmp_path / "6-400-3")
+    ran = topdag("best", folder, "--max-parents", "2")
+    assert ran.code == 0 and "read chunk by chunk" in ran.out
+    page = tmp_path / "page.html"
+    ran = topdag("report", folder, "--max-parents", "2", "-o", str(page))
+    assert ran.code == 0 and "read chunk by chunk" in page.read_text()
