@@ -112,6 +112,21 @@ def test_answers_are_the_same(both: Callable[..., Both], kind: Any, seed: int) -
         assert np.array_equal(fitted[0].tables[name], fitted[1].tables[name])
 
 
+def test_columns_that_say_the_same_are_told(tmp_path: Path, nothing_fits: None) -> None:
+    code = [0, 1, 2, 0, 2, 1, 1, 0] * 20
+    columns = {
+        "code": code,
+        "other": [1, 0] * 80,
+        "word": ["abc"[c] for c in code],
+        "unlike": [0, 1, 2, 0, 2, 1, 1, 2] * 20,
+    }
+    table = td.read_table(written(tmp_path / "rows", columns))
+    said = [note for note in td.Table(columns).notes if "say the same" in note]
+    assert len(said) == 1
+    assert [note for note in td.score(table, max_parents=1).notes if "say the same" in note] == said
+    assert td.best_network(table, max_parents=2).notes == (*table.notes, *said)
+
+
 def test_the_answer_does_not_depend_on_threads(both: Callable[..., Both]) -> None:
     _, table = both(8, 500, seed=9)
     several = [td.score(table, "bdeu", max_parents=3, threads=threads) for threads in (1, 2, 5)]

@@ -85,17 +85,23 @@ def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: Stat
     for each row, that is an accident."""
     alike: dict[bytes, list[int]] = {}
     for v, of in enumerate(states):
-        if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
+        if may_be_twin(len(of), n_rows):
             alike.setdefault(by_appearance(codes[v, :: 1 + codes.shape[1] // ROWS_LOOKED_AT], len(of)), []).append(v)
     same: dict[bytes, list[str]] = {}
     for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
         same.setdefault(by_appearance(codes[v], len(states[v])), []).append(names[v])
-    return tuple(
-        f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
-        f"{option('leave_out', found[1:])} keeps the first."
-        for found in same.values()
-        if len(found) > 1
+    return tuple(twins_in_words(found) for found in same.values() if len(found) > 1)
+
+
+def twins_in_words(names: Sequence[str]) -> str:
+    return (
+        f"Columns {listing(names)} say the same: each state of one goes with one state of the others; "
+        f"{option('leave_out', names[1:])} keeps the first."
     )
+
+
+def may_be_twin(n_states: int, n_rows: int) -> bool:
+    return 1 < n_states <= n_rows // 2 and n_rows >= MANY_ROWS
 
 
 def by_appearance(codes: NDArray[np.uint16], n_states: int) -> bytes:

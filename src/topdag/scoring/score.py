@@ -137,7 +137,7 @@ def score_within(
         found.store,
         found.grid,
         run.seconds - begin,
-        (*table.notes, *kind.notes_on(table), *found.notes),
+        (*table.notes, *(() if table.chunks is None else table.chunks.notes), *kind.notes_on(table), *found.notes),
         automatic=by_lists and keep is None,
         report=found.report,
         constraints=constraints if known is not None else None,

@@ -33,7 +33,7 @@ from topdag.data.build import (
 )
 from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
 from topdag.data.discretize import cut_columns
-from topdag.data.notes import note_on_capitals, note_on_constant, notes_on_many_states
+from topdag.data.notes import may_be_twin, note_on_capitals, note_on_constant, notes_on_many_states, twins_in_words
 from topdag.data.series import column_of_series, counted, parts_of_rows
 from topdag.errors import TableError, TooLarge
 
@@ -124,6 +124,23 @@ class ChunkedRows:
             f"{option('max_parents', fitting - 1)} or fewer, leave out columns ({option('leave_out')}), or cut numbers "
             f"into fewer states ({option('discretize')})."
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What pairs of columns tell, once they were counted: which say the same."""
+        if self._margins is None or self._margins.most_variables < 2:
+            return ()
+        groups = list[list[int]]()
+        for v in self.varying:
+            own = next((group for group in groups if self._are_twins(group[0], v)), None)
+            groups.append([v]) if own is None else own.append(v)
+        return tuple(twins_in_words([self.names[v] for v in group]) for group in groups if len(group) > 1)
+
+    def _are_twins(self, v: int, w: int) -> bool:
+        n_states = len(self.states[v])
+        if n_states != len(self.states[w]) or not may_be_twin(n_states, self.n_rows):
+            return False
+        return sorted(self.alone[v]) == sorted(self.alone[w]) and np.count_nonzero(self._cells([v, w])) == n_states
 
     def _read(self, margins: _core.Margins, run: Run | None) -> _core.Margins | None:
         """With all rows counted; None when the time is up."""
