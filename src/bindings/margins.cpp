@@ -39,14 +39,16 @@ Margins made(const std::vector<int>& arities, int most_variables, double bytes) 
 bool add(Margins& margins, const Codes& codes, const std::optional<Weights>& weights, const Watch& watch) {
     const Table rows = rows_of(codes, margins.arities(), weights);
     require(margins.n_rows() + rows.n_rows <= 0xffffffffULL, "more than 4,294,967,295 rows");
-    return watched(watch, [&](Limits& limits) { return margins.add(rows, limits); });
+    require(margins.most_cells() <= 0xffffffffULL, "more than 4,294,967,295 cells");
+    return watched(watch, [&](Limits& limits) { return margins.add(rows, 0, limits); });
 }
 
 auto counts(const Margins& margins, const std::vector<int>& variables) {
     require(static_cast<int>(variables.size()) <= margins.most_variables(), "more variables than were counted together");
     for (int v : variables) require(v >= 0 && v < margins.n_variables(), "no such variable");
-    Margins::Counts found = margins.counts(variables);
-    return std::make_pair(std::move(found.variables), give(std::move(found.counts)));
+    Margins::Counts found;
+    margins.count(variables, found);
+    return std::make_pair(found.variables, give(std::vector<std::uint32_t>(found.counts.begin(), found.counts.end())));
 }
 
 auto sums(const Margins& margins, int kind, double parameter, bool spread, int bits, const Masks& sets_in, const Watch& watch) {
@@ -70,6 +72,7 @@ void bind_margins(nb::module_& m) {
         .def_prop_ro("most_variables", &Margins::most_variables)
         .def_prop_ro("n_rows", &Margins::n_rows)
         .def_prop_ro("n_tables", &Margins::n_tables)
+        .def_prop_ro("most_cells", &Margins::most_cells)
         .def_prop_ro("bytes", &Margins::bytes)
         .def("add", &add, "codes"_a, "weights"_a.none(), "limits"_a, "Counts further rows. False when stopped.")
         .def("counts", &counts, "variables"_a, "The variables in an order of their own, and the counts of their cells.")

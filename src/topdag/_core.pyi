@@ -1025,6 +1025,9 @@ class Margins:
     def n_tables(self) -> float: ...
 
     @property
+    def most_cells(self) -> float: ...
+
+    @property
     def bytes(self) -> float: ...
 
     def add(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, limits: Limits) -> bool:

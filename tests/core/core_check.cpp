@@ -281,7 +281,7 @@ void check_margins() {
             part.weights += begin;
             part.n_distinct = std::min<std::size_t>(37, table.n_distinct - begin);
             part.n_rows = std::accumulate(part.weights, part.weights + part.n_distinct, std::uint64_t{0});
-            check(margins.add(part, limits), "adding rows ends");
+            check(margins.add(part, 0, limits), "adding rows ends");
         }
         check(margins.n_rows() == table.n_rows, "all rows are counted");
         const SetLimits wanted{std::min(n, most), one_of({30.0, infinity})};

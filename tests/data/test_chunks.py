@@ -13,7 +13,7 @@ import pytest
 from parquet_folders import ENGINES, only, written
 
 import topdag as td
-from topdag.data import frames
+from topdag.data import frames, series, sniff
 from topdag.data.lazy import chunks, distinct
 
 pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
@@ -132,7 +132,7 @@ def test_what_needs_rows_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(td.TooLarge, match="too different to be held in memory"):
             asked()
-    with pytest.raises(td.TableError, match="cannot be sent to other processes"):
+    with pytest.raises(td.TooLarge, match="other processes, which need all rows"):
         pickle.dumps(table)
 
 
@@ -153,18 +153,114 @@ def test_a_column_that_tells_rows_apart_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("how", ["anew", "damaged", "gone"])
+def test_files_that_change_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, how: str) -> None:
+    only(monkeypatch, [engine])
+    folder = written(tmp_path / "rows", {"a": [0, 1, 1, 0], "b": [0, 0, 1, 1]})
+    table = td.read_table(folder)
+    file = folder / "0.parquet"
+    if how == "anew":  # with the same counts of single columns
+        written(folder, {"a": [0, 1, 1, 0], "b": [0, 1, 1, 0]})
+    elif how == "damaged":
+        file.write_bytes(b"PAR1 and what is none")
+    else:
+        file.unlink()
+    for _ in range(2):
+        with pytest.raises(td.TableError, match=r"0\.parquet was written anew, or is gone; read the table again"):
+            td.best_network(table, max_parents=1)
+
+
+@pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize(
-    ("later", "how"),
+    ("change", "how"),
     [
-        ({"a": [0, 1, 2, 2], "b": ["x", "y", "x", "y"]}, "column 'a' has the value 2"),
-        ({"a": [0, 1, 0, 0], "b": ["x", "y", "x", "z"]}, "column 'b' has the value 'z'"),
-        ({"a": [0, 1, None, 0], "b": ["x", "y", "x", "y"]}, "column 'a' has missing values"),
-        ({"a": [0, 1, 0], "b": ["x", "y", "x"]}, "3 rows were read, and 4 before"),
+        ("update t set a = 2 where b = 1", "column 'a' has the value 2"),
+        ("update t set word = 'z' where b = 1", "column 'word' has the value 'z'"),
+        ("update t set word = null where b = 1", "column 'word' has missing values"),
+        ("delete from t where b = 1", "40 rows were read, and 80 before"),
+        ("update t set c = 0 where a = 0", "the states of column 'c' occur more or less often"),
+        ("drop table t", "cannot be read again"),
     ],
 )
-def test_files_that_change_are_an_error(tmp_path: Path, later: dict[str, Any], how: str) -> None:
-    folder = written(tmp_path / "rows", {"a": [0, 1, 1, 0], "b": ["x", "x", "y", "y"]})
-    table = td.read_table(folder)
-    written(folder, later)
+def test_rows_of_a_connection_that_change_are_an_error(change: str, how: str) -> None:
+    """Nothing tells when they were written."""
+    connection = pytest.importorskip("duckdb").connect()
+    connection.sql(TABLE)
+    table = td.Table(connection.table("t"))
+    connection.sql(change)
     with pytest.raises(td.TableError, match=how):
-        td.score(table, max_parents=1)
+        td.best_network(table, "bic", max_parents=1)
+
+
+TABLE = (
+    "create table t as select i % 2 as a, i // 2 % 2 as b, i // 4 % 2 as c, chr((97 + i // 8 % 3)::integer) as word "
+    "from range(80) r(i)"
+)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_pairs_that_change_between_readings_are_an_error() -> None:
+    connection = pytest.importorskip("duckdb").connect()
+    connection.sql(TABLE)
+    table = td.Table(connection.table("t"))
+    assert td.best_network(table, "bic", max_parents=1).proof.status.name == "PROVED"
+    connection.sql("update t set b = a")
+    with pytest.raises(td.TableError, match="columns 'a' and 'b' are otherwise related"):
+        td.best_network(table, "bic", max_parents=2)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize("missing", ["state", "drop"])
+def test_declared_states_that_no_row_has(missing: str) -> None:
+    pl = pytest.importorskip("polars")
+    levels = pl.Series(["s", "l", None, "s"] * 50, dtype=pl.Enum(["s", "m", "l"]))
+    frame = pl.DataFrame({"x": [0, 1, 1, 0] * 50, "size": levels})
+    held, table = td.Table(frame, missing=missing), td.Table(frame.lazy(), missing=missing)
+    assert table.states == held.states
+    assert td.best_network(table, "bic").score == pytest.approx(td.best_network(held, "bic").score, abs=1e-9)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize("keep_constant", [False, True])
+def test_columns_of_one_state(tmp_path: Path, keep_constant: bool) -> None:
+    both = {"a": [0, 1, 1, 0] * 9, "b": [0, 0, 1, 0] * 9}
+    for place, columns in enumerate([{"k": [7] * 36, **both}, {"k": [7] * 36, "m": ["x"] * 36}, {"k": [7], "m": [1]}]):
+        held = td.Table(columns, keep_constant=keep_constant)
+        table = td.read_table(written(tmp_path / str(place), columns), keep_constant=keep_constant)
+        for most in (None, 0, 1):
+            expected, found = (td.best_network(each, "bdeu", max_parents=most) for each in (held, table))
+            assert found.network == expected.network
+            assert found.score == pytest.approx(expected.score, abs=1e-9)
+            assert found.network.fit(table).tables["k"] == pytest.approx(expected.network.fit(held).tables["k"])
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_no_rows_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(td.TableError, match="the table has no rows"):
+        td.read_table(written(tmp_path / "rows", {"a": np.zeros(0, int), "b": np.zeros(0, int)}))
+
+
+def test_an_interrupted_engine_is_ctrl_c() -> None:
+    class InterruptException(Exception):
+        """What DuckDB raises."""
+
+    with pytest.raises(KeyboardInterrupt), series.told_of("this"):
+        raise InterruptException
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_file_that_does_not_fit_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """Like a folder of one file."""
+    monkeypatch.setattr(sniff, "LARGE_FILE", 100)
+    only(monkeypatch, [engine])
+    rng = np.random.default_rng(6)
+    rows = {f"v{i}": rng.integers(0, 4, 5_000) for i in range(12)}
+    file = written(tmp_path / "rows", rows) / "0.parquet"
+    whole = td.read_table(file)
+    assert whole.chunks is None and td.read_table(file, memory_limit="10MB") == whole
+    assert td.read_table(file, memory_limit="500kB").chunks is not None
+    assert td.read_table(file, memory_limit="500kB", columns=["v1", "v2"]).chunks is None
+    with pytest.raises(td.TableError, match="name of a column"):
+        td.read_table(file, memory_limit="500kB", weights=[1] * 5_000)
+    assert td.read_table(file, weights=[1] * 5_000) == whole

@@ -146,6 +146,17 @@ def test_counts_that_do_not_fit_are_refused(both: Callable[..., Both]) -> None:
         td.best_network(table, "bic")
     with pytest.raises(td.TooLarge, match=r"counts of all sets of 4 columns take .*max_parents=[12] or fewer"):
         td.best_network(table, "bic", max_parents=3, memory_limit="4MB")
+    assert "max_parents=" in td.plan(table, "bic").reason
+
+
+def test_counts_with_too_many_cells_are_refused(tmp_path: Path, nothing_fits: None) -> None:
+    """However much memory there is."""
+    many = np.arange(4_000) % 2_000
+    table = td.read_table(written(tmp_path / "rows", {"a": many, "b": many[::-1].copy(), "c": (many + 7) % 2_000}))
+    assert table.chunks is not None
+    with pytest.raises(td.TooLarge, match="max_parents=1 or fewer"):
+        table.chunks.planned(3, 1e15, 1)
+    assert table.chunks.planned(2, 1e15, 1).most_cells == 4e6
 
 
 def test_too_many_columns_are_refused(both: Callable[..., Both]) -> None:

@@ -114,7 +114,7 @@ void Margins::list_tables() {
     codes_.resize(blocks_.size());
 }
 
-bool Margins::add(const Table& rows, Limits& limits) {
+bool Margins::add(const Table& rows, std::uint64_t steps, Limits& limits) {
     if (tables_.empty()) list_tables();
     std::vector<std::vector<std::uint32_t>> partial(limits.threads);
     for (std::size_t begin = 0; begin < rows.n_distinct; begin += rows_at_once) {
@@ -124,7 +124,7 @@ bool Margins::add(const Table& rows, Limits& limits) {
             count_in_tables(i, rows.weights == nullptr ? nullptr : rows.weights + begin, n_rows, partial[worker]);
         });
         if (limits.stop.load()) return false;
-        limits.done += n_rows;
+        limits.done += steps * (begin + n_rows) / rows.n_distinct - steps * begin / rows.n_distinct;
     }
     n_rows_ += rows.n_rows;
     return true;
@@ -181,46 +181,49 @@ std::size_t Margins::table_with(const std::vector<int>& variables) const {
     return static_cast<std::size_t>(std::lower_bound(together_.begin(), together_.end(), blocks) - together_.begin());
 }
 
-Margins::Counts Margins::counts(const std::vector<int>& variables) const {
+void Margins::count(const std::vector<int>& variables, Counts& found) const {
     const std::size_t t = table_with(variables);
-    std::vector<std::uint32_t> counts = tables_[t], fewer;
-    std::size_t before = 1, rest = counts.size();
-    std::vector<int> left;
+    found.variables.clear();
+    found.counts = tables_[t];
+    std::size_t before = 1, rest = tables_[t].size();
+    int next = 0;
     for (int b : together_[t])
         for (int v : blocks_[b].variables) {
             const auto states = static_cast<std::size_t>(arities_[v]);
             rest /= states;
             if (std::find(variables.begin(), variables.end(), v) != variables.end()) {
-                left.push_back(v);
+                found.variables.push_back(v);
                 before *= states;
                 continue;
             }
+            std::vector<std::uint32_t>& fewer = found.room[next];
             fewer.resize(before * rest);
-            sum_over_states(counts.data(), before, states, rest, fewer.data());
-            counts.swap(fewer);
+            sum_over_states(found.counts.data(), before, states, rest, fewer.data());
+            found.counts = fewer;
+            next = 1 - next;
         }
-    counts.resize(before);
-    return {std::move(left), std::move(counts)};
 }
 
 bool Margins::sums(const FixedFunction& function, const std::vector<VarSet>& sets, Limits& limits,
                    std::vector<std::int64_t>& sums) const {
     const std::uint64_t n_looked_up = counts_looked_up(n_rows_, n_rows_ <= most_apart);
     std::vector<std::unique_ptr<CountTables>> functions(limits.threads);
+    std::vector<Counts> found(limits.threads);
     sums.resize(sets.size());
     parallel_for(sets.size(), limits, [&](std::size_t i, int worker) {
         if (!functions[worker]) functions[worker] = std::make_unique<CountTables>(n_looked_up, function);
-        const Counts found = counts(members_of(sets[i]));
-        const CountTable& f = functions[worker]->of(static_cast<double>(found.counts.size()));
+        count(members_of(sets[i]), found[worker]);
+        const CountTable& f = functions[worker]->of(static_cast<double>(found[worker].counts.size()));
         sums[i] = 0;
-        for (std::uint32_t count : found.counts) sums[i] += f(count);
+        for (std::uint32_t rows : found[worker].counts) sums[i] += f(rows);
     });
     return !limits.stop.load();
 }
 
 bool Margins::sums_of_all(const CellTables& tables, const SetLimits& wanted, Limits& limits, double* sums) const {
     const std::size_t size = n_sets(n_variables());
-    parallel_for((size + sets_at_once - 1) / sets_at_once, limits, [&](std::size_t part, int) {
+    std::vector<Counts> found(limits.threads);
+    parallel_for((size + sets_at_once - 1) / sets_at_once, limits, [&](std::size_t part, int worker) {
         for (VarSet set = part * sets_at_once; set < std::min(size, (part + 1) * sets_at_once); ++set) {
             sums[set] = -std::numeric_limits<double>::infinity();
             if (size_of(set) > wanted.max_size) continue;
@@ -234,8 +237,9 @@ bool Margins::sums_of_all(const CellTables& tables, const SetLimits& wanted, Lim
             if (cells > wanted.max_cells) continue;
             const double* values = tables.values(set_class);
             CarefulSum sum;
-            for (std::uint32_t count : counts(members).counts)
-                sum.add(count <= tables.limit() ? values[count] : tables.function(set_class)(count));
+            count(members, found[worker]);
+            for (std::uint32_t rows : found[worker].counts)
+                sum.add(rows <= tables.limit() ? values[rows] : tables.function(set_class)(rows));
             sums[set] = sum.value();
         }
     });

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/run_limits.h"
@@ -32,16 +33,18 @@ public:
     double most_cells() const { return most_cells_; }  // of a table
     double bytes() const { return bytes_; }            // of all tables
 
-    // Counts further rows, of the same variables. False when a limit stopped it: then no count is right any more.
-    bool add(const Table& rows, Limits& limits);
+    // Counts further rows, of the same variables, in so many steps of limits.done. False when a limit stopped it: then no
+    // count is right any more. No table may have more than 2^32 cells.
+    bool add(const Table& rows, std::uint64_t steps, Limits& limits);
 
-    // How often each combination of states of some variables occurs, those of the first one slowest; they stand in an
-    // order of their own.
+    // How often each combination of states of some variables occurs, those of the first one slowest; the variables stand
+    // in an order of their own. Room for what is between a table and these counts.
     struct Counts {
         std::vector<int> variables;
-        std::vector<std::uint32_t> counts;
+        std::span<const std::uint32_t> counts;
+        std::vector<std::uint32_t> room[2];
     };
-    Counts counts(const std::vector<int>& variables) const;
+    void count(const std::vector<int>& variables, Counts& found) const;
 
     // As sum_over_listed and sum_over_cells in counting.
     bool sums(const FixedFunction& function, const std::vector<VarSet>& sets, Limits& limits,

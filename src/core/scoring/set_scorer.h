@@ -61,10 +61,10 @@ public:
     template <class Set>
     bool sum(const FixedFunction& function, const std::vector<Set>& sets, Limits& limits,
              std::vector<Sum>& sums) {
-        if constexpr (std::is_same_v<Set, VarSet> && std::is_same_v<Rows, CountingRows>)
+        if constexpr (std::is_same_v<Set, VarSet> && std::is_same_v<Rows, CountingRows>) {
             if (elsewhere_.takes(sets.size(), rows_.n_units())) return elsewhere_.sums(function, sets, limits, sums);
-        if constexpr (std::is_same_v<Set, VarSet> && std::is_same_v<Rows, CountingRows>)
             if (count_margins(sets, limits)) return margins_->sums(function, sets, limits, sums);
+        }
         return sum_over_listed(rows_, function, sets, limits, sums);
     }
 
@@ -105,7 +105,7 @@ private:
         auto larger = margins_worthwhile(rows_.as_table(), most, static_cast<double>(sets.size()));
         if (!larger) return false;
         margins_ = std::move(larger);
-        margins_->add(rows_.as_table(), limits);  // if that is stopped, so is all that follows
+        margins_->add(rows_.as_table(), sets.size(), limits);  // if that is stopped, so is all that follows
         return true;
     }
 

@@ -107,14 +107,12 @@ std::uint32_t refine(std::vector<std::uint32_t>& label, std::uint32_t n_labels, 
 bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
                     int masked) {
     const SetLimits wanted{max_size, most_cells_with_hope(table, formula)};
+    limits.begin(Phase::counting, n_sets(table.n_variables()));
     if (auto margins = margins_worthwhile(table, max_size, n_sets_up_to(table.n_variables(), max_size))) {
         const CellTables tables(table, formula.kind, formula.parameter, formula.spread);
-        limits.begin(Phase::counting, table.n_distinct);
-        if (!margins->add(table, limits) || !margins->sums_of_all(tables, wanted, limits, scores)) return false;
-    } else {
-        limits.begin(Phase::counting, n_sets(table.n_variables()));
-        if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked))
-            return false;
+        if (!margins->add(table, n_sets(table.n_variables()), limits) || !margins->sums_of_all(tables, wanted, limits, scores)) return false;
+    } else if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked)) {
+        return false;
     }
     if (formula.penalty != Penalty::none) subtract_penalties(table, formula, limits, scores);
     return !limits.stop.load();

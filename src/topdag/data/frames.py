@@ -5,8 +5,7 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -35,12 +34,12 @@ from topdag.data.discretize import (
     too_large_to_cut,
     with_cuts,
 )
-from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone
+from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
 from topdag.data.lazy.distinct import fits_in_memory
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
-from topdag.data.series import columns_of_series, counted
+from topdag.data.series import columns_of_series, counted, told_of
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
-from topdag.errors import TableError, TooLarge
+from topdag.errors import TableError
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...], ChunkedRows | None]
 """What a table is built from: columns, how, how rows are named in errors, notes, and rows that cannot be held."""
@@ -57,23 +56,13 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
     """Those of all Parquet files that a folder or a pattern stands for."""
     files = parquet_files(path)
-    in_order = options.needs_every_row
+    in_order, as_they_were = options.needs_every_row, stamps(files)
     with (
         told_of("this file" if len(files) == 1 else "these files"),
         frame_of_files(files, options.used, in_order=in_order, memory_limit=options.memory_limit) as frame,
     ):
-        return parts_of_used(frame, options)
-
-
-@contextmanager
-def told_of(source: str) -> Iterator[None]:
-    """What fails meanwhile is an error of the table; every library and engine has errors of its own."""
-    try:
-        yield
-    except (TableError, TooLarge):
-        raise
-    except Exception as error:
-        raise TableError(f"{source} cannot be read as a table: {error}") from error
+        columns, how, place, notes, chunks = parts_of_used(frame, options)
+        return columns, how, place, notes, None if chunks is None else replace(chunks, files=as_they_were)
 
 
 def parts_of_used(frame: Any, options: Options) -> Parts:

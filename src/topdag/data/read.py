@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from topdag._util.brief import brief
-from topdag._util.memory import parse_bytes
+from topdag._util.memory import available_memory, parse_bytes
 from topdag._util.messages import plural
 from topdag._util.options import all_of, option
 from topdag.data.build import Options
@@ -23,7 +23,7 @@ from topdag.data.columns import Codes, Column, Interventions, are_numbers, colum
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
-from topdag.data.sniff import PARQUET, PARQUET_ENDINGS, is_large_parquet, no_table, stands_for_many
+from topdag.data.sniff import PARQUET, PARQUET_ENDINGS, may_be_large_parquet, no_table, stands_for_many
 from topdag.data.table import Table, table_of_columns, table_of_frame
 from topdag.errors import TableError, why_not_opened
 
@@ -102,7 +102,7 @@ def table_at(path: Source, how: TextFormat, options: Options) -> Table:
 
 
 def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
-    if isinstance(path, str | PathLike) and (stands_for_many(path) or is_large_parquet(path)):
+    if isinstance(path, str | PathLike) and (stands_for_many(path) or is_too_large(path, options)):
         from topdag.data.frames import parts_of_files  # narwhals takes its time to load
 
         require_no_text(how)
@@ -134,6 +134,17 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
         *(note for column in made if column.name not in as_text for note in note_on_words(column, lines)),
     ]
     return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file", notes)
+
+
+def is_too_large(path: str | PathLike[str], options: Options) -> bool:
+    """Whether it is a Parquet file that would not fit into memory whole, and an engine is there that reads it."""
+    if not may_be_large_parquet(path):
+        return False
+    from topdag.data.lazy.parquet_files import bytes_of_whole
+
+    memory = available_memory() if options.memory_limit is None else min(options.memory_limit, available_memory())
+    needed = bytes_of_whole(path, options.used)
+    return needed is not None and needed > memory
 
 
 def require_no_text(how: TextFormat) -> None:

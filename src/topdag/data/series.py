@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -21,6 +22,19 @@ BYTES_OF_A_CODE = 4
 """Of a distinct row and a column, where the rows found are sorted into a table: a code on either side."""
 BYTES_OF_A_ROW = 48
 """For its rank, its place and its weight, old and new."""
+
+
+@contextmanager
+def told_of(source: str, what: str = "cannot be read as a table") -> Iterator[None]:
+    """What fails meanwhile is an error of the table; every library and engine has errors of its own."""
+    try:
+        yield
+    except (TableError, TooLarge):
+        raise
+    except Exception as error:
+        if type(error).__name__ == "InterruptException":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from error
+        raise TableError(f"{source} {what}: {error}") from error
 
 
 def columns_of_series(all_series: Iterable[Any]) -> list[Column]:

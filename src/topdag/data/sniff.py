@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from topdag._util.options import worded
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 PARQUET = b"PAR1"
-LARGE_FILE = 2**24
+LARGE_FILE = 2**20
 """Bytes; such a file may have millions of rows."""
 BEGINNINGS = (
     (b"PK\x03\x04", "an Excel workbook or a zip file; save the sheet as CSV, or unpack the file"),
@@ -63,15 +62,13 @@ def stands_for_many(path: str | PathLike[str]) -> bool:
         return False
 
 
-def is_large_parquet(path: str | PathLike[str]) -> bool:
-    """Whether it is a Parquet file that takes much more memory whole than by an engine, and there is one."""
+def may_be_large_parquet(path: str | PathLike[str]) -> bool:
+    """Whether it is a Parquet file that may take much memory."""
     place = Path(path)
     try:
         if place.suffix.lower() not in PARQUET_ENDINGS or place.stat().st_size < LARGE_FILE:
             return False
         with place.open("rb") as file:
-            if file.read(len(PARQUET)) != PARQUET:
-                return False
+            return file.read(len(PARQUET)) == PARQUET
     except (OSError, ValueError):
         return False
-    return find_spec("polars") is not None or all(map(find_spec, ("duckdb", "pyarrow")))

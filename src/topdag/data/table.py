@@ -19,7 +19,7 @@ from topdag.data.columns import Column, Interventions, array_columns, as_array, 
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
 from topdag.data.troubles import incomplete_refused
-from topdag.errors import ScoreError, TableError, TooLarge
+from topdag.errors import ScoreError, TableError
 
 if TYPE_CHECKING:
     from topdag.data.lazy.chunks import ChunkedRows
@@ -160,12 +160,7 @@ class Table:
 
     def _require_rows(self) -> None:
         if self.chunks is not None:
-            raise TooLarge(
-                f"This needs the rows of the table one by one, and its {self.n_rows:,} rows are too different to be "
-                "held in memory: they are read chunk by chunk, and only counts of few columns at a time are added up. "
-                f"Leave out columns ({option('leave_out')}), cut numbers into fewer states ({option('discretize')}), "
-                "or take a part of the rows."
-            )
+            raise self.chunks.needed("This needs the rows of the table one by one, and")
 
     @property
     def n_variables(self) -> int:

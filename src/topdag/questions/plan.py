@@ -231,7 +231,7 @@ def _require_scorable(request: Request, decision: Decision, n: int, allowed: flo
     if decision.scores_lists:
         require_rule(kind, n, request.max_parents)
     if table.chunks is not None:
-        table.chunks.planned(_most_counted(n, request.max_parents), allowed)
+        table.chunks.planned(_most_counted(n, request.max_parents), allowed, usable_cores())
 
 
 def _most_counted(n: int, max_parents: int | None) -> int:
@@ -321,7 +321,7 @@ def _seconds_for_an_average(table: Table) -> float:
 def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
     """On lists: what scoring can take at most, where anything limits the parents."""
     if table.chunks is not None:
-        margins = table.chunks.planned(_most_counted(n, max_parents), math.inf)
+        margins = table.chunks.planned(_most_counted(n, max_parents), math.inf, usable_cores())
         each_row = PER_CELL_READ * table.n_variables + PER_ROW_COUNTED * margins.n_tables
         return _Cost(AT_LEAST + table.n_rows * each_row * slower, None, SEARCH_BYTES + margins.bytes)
     affordable = affordable_sets(kind, table.n_rows, [int(table.arities[v]) for v in scored_columns(table)])

@@ -13,6 +13,7 @@ from topdag.errors import TooLarge
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.task import MOST_WALKED
 from topdag.search.engines import (
     SEARCH_LIMIT,
     WIDE_LIMIT,
@@ -47,7 +48,7 @@ def form_of_scores(
     """How a table is scored in view of what is known: SEARCH means as lists. ``listed``: lists are wanted, so where
     penalties rule out much not all sets are counted."""
     n = len(columns)
-    if table.chunks is not None:
+    if table.chunks is not None and n:
         return _by_chunks(kind, n)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     arities: list[int] = table.arities[list(columns)].tolist()
@@ -71,7 +72,11 @@ def _by_chunks(kind: ScoreKind, n: int) -> Choice:
             f"The rows of this table are too different to be held in memory, and {kind!r} needs them one by one: use "
             "BDeu, BIC, AIC, qNML, K2 or fNML, or take a part of the rows."
         )
-    require_searchable(n)
+    if n > MOST_WALKED:
+        raise TooLarge(
+            f"{n} variables: rows that are read chunk by chunk are counted for at most {MOST_WALKED}. Leave out "
+            f"{n - MOST_WALKED} columns, or take as many rows as memory holds."
+        )
     return Choice(Engine.SEARCH, "rows are read chunk by chunk, so sets of few variables are counted")
 
 

@@ -21,9 +21,8 @@ from topdag._util.arrays import Integers, Masks
 from topdag._util.run import Run
 from topdag._util.workers import Crew, crew
 from topdag.data.table import Table
-from topdag.errors import TooLarge
 from topdag.scoring.kinds.discrete import coded
-from topdag.scoring.task import MOST_WALKED, scored_columns
+from topdag.scoring.task import scored_columns
 
 LEAST_WORK = 2e8
 """Sets times rows: about a tenth of a second. Less is not worth the way."""
@@ -106,11 +105,6 @@ def counted_in_chunks(
     """With the rows read and counted, unless they were already; None when the time was up before."""
     assert table.chunks is not None
     varying = table.chunks.varying
-    if len(columns) > MOST_WALKED:
-        raise TooLarge(
-            f"{len(columns)} variables: rows that are read chunk by chunk are counted for at most {MOST_WALKED}. Leave "
-            f"out {len(columns) - MOST_WALKED} columns, or take as many rows as memory holds."
-        )
     margins = table.chunks.margins(len(columns) if max_parents is None else max_parents + 1, run)
     places = [varying.index(v) if v in varying else None for v in columns]
     return None if margins is None else CountedInChunks(margins, places, run)

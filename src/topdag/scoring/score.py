@@ -122,7 +122,7 @@ def score_within(
         drawn=drawn,
     )
     with _who_counts(task, known, run) as elsewhere:
-        if elsewhere is None and table.chunks is not None:
+        if elsewhere is None and table.chunks is not None and columns:
             return None
         found = score_them(replace(task, elsewhere=elsewhere), purpose, known, run)
     if found is None:
@@ -151,6 +151,8 @@ def _who_counts(
 ) -> AbstractContextManager[Elsewhere | None]:
     """None: this process, from the rows of the table; where it has none, the time is up."""
     if task.table.chunks is not None:
+        if not task.columns:
+            return nullcontext()
         from topdag.scoring.elsewhere import counted_in_chunks
 
         limit = task.max_parents if known is None else known.limit_on_parents(task.max_parents)

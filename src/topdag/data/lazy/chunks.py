@@ -6,11 +6,13 @@ the first to ask has all sets of so many columns counted, in one reading of the 
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -31,10 +33,10 @@ from topdag.data.build import (
     with_missing_state,
     without_gaps,
 )
-from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
+from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, plain
 from topdag.data.discretize import cut_columns
 from topdag.data.notes import may_be_twin, note_on_capitals, note_on_constant, notes_on_many_states, twins_in_words
-from topdag.data.series import column_of_series, counted, parts_of_rows
+from topdag.data.series import column_of_series, counted, parts_of_rows, told_of
 from topdag.errors import TableError, TooLarge
 
 NOTE = (
@@ -45,6 +47,13 @@ ROWS_OF_A_CHUNK = 2**18
 SHARE_FOR_COUNTS = 1 / 4
 """Of the memory; the engine that reads takes half."""
 
+MOST_CELLS = 2**32
+"""Of a table of counts."""
+BYTES_OF_A_SUM = 3
+"""Of each cell of a table from which others are summed out: half of them, then a quarter, or fewer."""
+
+Stamp = tuple[int, int]
+"""How long a file is, and when it was written."""
 CodeOf = Mapping[Any, int]
 """The code of each value of a column as its engine gives it, None for a missing cell."""
 
@@ -61,11 +70,19 @@ class ChunkedRows:
     codes: tuple[CodeOf, ...]
     alone: tuple[Codes, ...]
     memory_limit: int | None
+    files: Mapping[str, Stamp] = field(default_factory=dict)
+    """Those it is read from, as they were."""
     _margins: _core.Margins | None = None
 
     def __reduce__(self) -> Any:
-        raise TableError(
-            "rows that are read chunk by chunk cannot be sent to other processes: give those the files to read"
+        raise self.needed("This is done by other processes, which need all rows of the table, and")
+
+    def needed(self, why: str) -> TooLarge:
+        """What to raise where rows are asked for one by one."""
+        return TooLarge(
+            f"{why} its {self.n_rows:,} rows are too different to be held in memory: they are read chunk by chunk, and "
+            f"only counts of few columns at a time are added up. Leave out columns ({option('leave_out')}), cut "
+            f"numbers into fewer states ({option('discretize')}), or take a part of the rows."
         )
 
     @property
@@ -74,15 +91,17 @@ class ChunkedRows:
 
     @property
     def varying(self) -> tuple[int, ...]:
-        """Columns with several states; the others add nothing to counts."""
-        return tuple(v for v, states in enumerate(self.states) if len(states) > 1)
+        """Columns with several states, the others add nothing to counts; one at least."""
+        return tuple(v for v, states in enumerate(self.states) if len(states) > 1) or (0,)
 
     def margins(self, most: int, run: Run | None = None) -> _core.Margins | None:
         """The counts of all sets of at most so many of the varying columns; None when the time is up."""
         most = min(most, len(self.varying))
         if self._margins is None or self._margins.most_variables < most:
             allowed = available_memory() if run is None else run.allowed_memory
-            read = self._read(self.planned(most, allowed), run)
+            threads = usable_cores() if run is None else run.threads
+            with told_of("the rows", "cannot be read again"):
+                read = self._read(self.planned(most, allowed, threads), run)
             if read is None:
                 return None
             self._margins = read
@@ -103,21 +122,29 @@ class ChunkedRows:
             return self.alone[columns[0]] if columns else np.array(self.n_rows)
         margins = self.margins(len(columns))
         assert margins is not None  # nothing limits the time
+        return self._cells_in(margins, columns)
+
+    def _cells_in(self, margins: _core.Margins, columns: Sequence[int]) -> NDArray[np.uint32]:
         order, counts = margins.counts([self.varying.index(v) for v in columns])
         found = [self.varying[place] for place in order]
         return counts.reshape([len(self.states[v]) for v in found]).transpose([found.index(v) for v in columns])
 
-    def planned(self, most: int, allowed: float) -> _core.Margins:
+    def planned(self, most: int, allowed: float, threads: int) -> _core.Margins:
         """Without any rows yet. Raises TooLarge where they need more than their part of so many bytes."""
         left = SHARE_FOR_COUNTS * min(allowed, allowed if self.memory_limit is None else self.memory_limit)
 
         def of_size(size: int) -> _core.Margins:
             return _core.Margins([len(self.states[v]) for v in self.varying], size, left)
 
+        def needed(margins: _core.Margins) -> float:
+            """With what each thread sums out of the largest table."""
+            is_countable = margins.most_cells < MOST_CELLS
+            return margins.bytes + threads * BYTES_OF_A_SUM * margins.most_cells if is_countable else math.inf
+
         margins = of_size(most)
-        if margins.bytes <= left:
+        if needed(margins) <= left:
             return margins
-        fitting = next((size for size in range(most - 1, 1, -1) if of_size(size).bytes <= left), 1)
+        fitting = next((size for size in range(most - 1, 1, -1) if needed(of_size(size)) <= left), 1)
         raise TooLarge(
             f"The rows are read chunk by chunk, and counts of all sets of {most} columns take "
             f"{shown_bytes(margins.bytes)}, where {shown_bytes(left)} are left for them. Give "
@@ -144,6 +171,7 @@ class ChunkedRows:
 
     def _read(self, margins: _core.Margins, run: Run | None) -> _core.Margins | None:
         """With all rows counted; None when the time is up."""
+        self._require_same_files()
         columns = [*self.names, *([] if self.weight is None else [self.weight])]
         for rows in parts_of_rows(self.frame.select(*columns), ROWS_OF_A_CHUNK):
             threads, seconds = (usable_cores(), None) if run is None else (run.threads, run.seconds_left)
@@ -151,9 +179,31 @@ class ChunkedRows:
                 return None
             if run is not None and (run.tick("counting", margins.n_rows, self.n_rows) or run.is_over):
                 return None
-        if margins.n_rows != self.n_rows:
-            raise self._changed(f"{margins.n_rows:,} rows were read, and {self.n_rows:,} before")
+        self._require_same_files()
+        self._require_same_counts(margins)
         return margins
+
+    def _require_same_files(self) -> None:
+        """Raises TableError where one was written since; engines keep some of what they knew of it."""
+        for file, stamp in self.files.items():
+            try:
+                is_same = stamps([file])[file] == stamp
+            except OSError:
+                is_same = False
+            if not is_same:
+                raise changed(f"{file} was written anew, or is gone")
+
+    def _require_same_counts(self, margins: _core.Margins) -> None:
+        """Raises TableError where these rows are others than those read before."""
+        if margins.n_rows != self.n_rows:
+            raise changed(f"{margins.n_rows:,} rows were read, and {self.n_rows:,} before")
+        for v in self.varying:
+            if not np.array_equal(self._cells_in(margins, [v]), self.alone[v]):
+                raise changed(f"the states of column {self.names[v]!r} occur more or less often")
+        if self._margins is not None and self._margins.most_variables > 1:
+            for pair in combinations(self.varying, 2):
+                if not np.array_equal(self._cells_in(margins, pair), self._cells_in(self._margins, pair)):
+                    raise changed(f"columns {self.names[pair[0]]!r} and {self.names[pair[1]]!r} are otherwise related")
 
     def _coded(self, rows: Any) -> NDArray[np.uint16]:
         coded = np.empty((len(self.varying), len(rows)), np.uint16)
@@ -169,20 +219,25 @@ class ChunkedRows:
         return self._codes_of_column(column_of_series(series), code_of)
 
     def _codes_of_column(self, column: Column, code_of: CodeOf) -> Codes:
-        try:
-            codes = [code_of[value] for value in column.values]
-        except KeyError as error:
-            raise self._changed(f"column {column.name!r} has the value {error.args[0]!r}, which it had not") from None
-        has_gaps = bool(column.codes.min(initial=0) < 0)
-        if has_gaps and None not in code_of:
-            raise self._changed(f"column {column.name!r} has missing values, which it had not")
-        return np.array([*codes, code_of.get(None, MISSING)])[column.codes]
+        codes = np.array([*(code_of.get(value, MISSING) for value in column.values), code_of.get(None, MISSING)])
+        coded = codes[column.codes]
+        if len(unknown := column.codes[coded == MISSING]):
+            shown = "missing values" if unknown[0] < 0 else f"the value {plain(column.values[unknown[0]])!r}"
+            raise changed(f"column {column.name!r} has {shown}, which it had not")
+        return coded
 
     def _weights(self, rows: Any) -> NDArray[np.uint32] | None:
         return None if self.weight is None else rows.get_column(self.weight).to_numpy().astype(np.uint32)
 
-    def _changed(self, how: str) -> TableError:
-        return TableError(f"the rows have changed while they were read: {how}")
+
+def changed(how: str) -> TableError:
+    return TableError(f"the rows have changed since they were first read: {how}; read the table again")
+
+
+def stamps(files: Sequence[str]) -> dict[str, Stamp]:
+    """By file how long it is and when it was written; raises OSError where it is gone."""
+    found = {file: os.stat(file) for file in files}
+    return {file: (of.st_size, of.st_mtime_ns) for file, of in found.items()}
 
 
 def counted_alone(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], list[Codes]]:
@@ -217,6 +272,8 @@ def chunked(
             f"The rows of this table are too different to be held in memory, and {option('missing', 'keep')} needs "
             f"them one by one: leave such rows out ({option('missing', 'drop')}), or take a part of the rows."
         )
+    if not len(counts[0]):
+        raise TableError("the table has no rows")
     draft = with_declared_states(Draft(cut, counts[0], place_in_lazy_frame), options.states or {})
     draft = without_gaps(draft, options.missing)
     columns, whole_notes = cut_columns(draft.columns, counts[0], None, place_in_lazy_frame)
