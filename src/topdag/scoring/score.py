@@ -111,20 +111,10 @@ def score_within(
     require_keepable(keep, known)
     form = form or form_of_scores(table, columns, kind, max_parents, keep, known, listed=listed)
     by_lists = form.engine is Engine.SEARCH
-    score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
-    task = ScoringTask(
-        table,
-        columns,
-        kind.unconstrained,
-        max_parents,
-        losses=losses_of(table, columns, kind),
-        drawn=drawn,
-    )
-    with _who_counts(task, known, run) as elsewhere:
-        if elsewhere is None and table.chunks is not None and columns:
-            return None
-        found = score_them(replace(task, elsewhere=elsewhere), purpose, known, run)
+    losses = losses_of(table, columns, kind)
+    task = ScoringTask(table, columns, kind.unconstrained, max_parents, losses=losses, drawn=drawn)
+    found = _scored(task, purpose, known, run, by_lists=by_lists)
     if found is None:
         return None
     return Scores(
@@ -144,6 +134,17 @@ def score_within(
         compiled=known,
         left_out=found.left_out,
     )
+
+
+def _scored(
+    task: ScoringTask, purpose: Keep, known: CompiledConstraints | None, run: Run, *, by_lists: bool
+) -> _ScoredStore | None:
+    """None when the time is up."""
+    with _who_counts(task, known, run) as elsewhere:
+        if elsewhere is None and task.table.chunks is not None and task.columns:
+            return None
+        score_them = _score_lists if by_lists else _score_all_sets
+        return score_them(replace(task, elsewhere=elsewhere), purpose, known, run)
 
 
 def _who_counts(

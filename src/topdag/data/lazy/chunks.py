@@ -44,10 +44,10 @@ NOTE = (
     "time are added up."
 )
 ROWS_OF_A_CHUNK = 2**18
-SHARE_FOR_COUNTS = 1 / 4
+PART_FOR_COUNTS = 1 / 4
 """Of the memory; the engine that reads takes half."""
 
-MOST_CELLS = 2**32
+MOST_CELLS_OF_A_TABLE = 2**32
 """Of a table of counts."""
 BYTES_OF_A_SUM = 3
 """Of each cell of a table from which others are summed out: half of them, then a quarter, or fewer."""
@@ -131,14 +131,14 @@ class ChunkedRows:
 
     def planned(self, most: int, allowed: float, threads: int) -> _core.Margins:
         """Without any rows yet. Raises TooLarge where they need more than their part of so many bytes."""
-        left = SHARE_FOR_COUNTS * min(allowed, allowed if self.memory_limit is None else self.memory_limit)
+        left = PART_FOR_COUNTS * min(allowed, allowed if self.memory_limit is None else self.memory_limit)
 
         def of_size(size: int) -> _core.Margins:
             return _core.Margins([len(self.states[v]) for v in self.varying], size, left)
 
         def needed(margins: _core.Margins) -> float:
             """With what each thread sums out of the largest table."""
-            is_countable = margins.most_cells < MOST_CELLS
+            is_countable = margins.most_cells < MOST_CELLS_OF_A_TABLE
             return margins.bytes + threads * BYTES_OF_A_SUM * margins.most_cells if is_countable else math.inf
 
         margins = of_size(most)
