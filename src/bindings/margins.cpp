@@ -44,6 +44,7 @@ bool add(Margins& margins, const Codes& codes, const std::optional<Weights>& wei
 }
 
 auto counts(const Margins& margins, const std::vector<int>& variables) {
+    require(margins.n_rows() > 0, "no rows were counted");
     require(static_cast<int>(variables.size()) <= margins.most_variables(), "more variables than were counted together");
     for (int v : variables) require(v >= 0 && v < margins.n_variables(), "no such variable");
     Margins::Counts found;
@@ -52,6 +53,7 @@ auto counts(const Margins& margins, const std::vector<int>& variables) {
 }
 
 auto sums(const Margins& margins, int kind, double parameter, bool spread, int bits, const Masks& sets_in, const Watch& watch) {
+    require(margins.n_rows() > 0, "no rows were counted");
     const FixedFunction function = checked_function(kind, parameter, spread, bits);
     const std::vector<VarSet> sets(sets_in.data(), sets_in.data() + sets_in.shape(0));
     for (VarSet set : sets)

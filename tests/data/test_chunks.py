@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import os
 import pickle
+import signal
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -130,9 +136,9 @@ def test_what_needs_rows_is_refused(tmp_path: Path) -> None:
         lambda: td.score(table, td.NAL()),
         lambda: td.score(table, td.CustomScore(lambda family: 0.0)),
     ):
-        with pytest.raises(td.TooLarge, match="too different to be held in memory"):
+        with pytest.raises(td.TooLarge, match="does not hold"):
             asked()
-    with pytest.raises(td.TooLarge, match="other processes, which need all rows"):
+    with pytest.raises(td.TooLarge, match="Another process would need all rows"):
         pickle.dumps(table)
 
 
@@ -242,11 +248,43 @@ def test_no_rows_are_an_error(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_engine_is_ctrl_c() -> None:
-    class InterruptException(Exception):
-        """What DuckDB raises."""
+    """A real signal in a query that would go on for a minute."""
+    connection = pytest.importorskip("duckdb").connect()
 
-    with pytest.raises(KeyboardInterrupt), series.told_of("this"):
-        raise InterruptException
+    def ask() -> None:
+        with series.told_of("this"):
+            connection.sql(
+                "select count(*) from range(200000) s(i), range(200000) t(j) where hash(i) % 7 + hash(j) % 11 = 3"
+            ).fetchall()
+
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+
+
+def test_an_engine_without_memory_says_what_to_do() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    small = duckdb.connect(config={"memory_limit": "2MB", "temp_directory": "", "threads": 1})
+    with pytest.raises(td.TooLarge, match=r"needs more memory than it was given.*Allow more"), series.told_of("this"):
+        small.sql("select count(distinct i) from range(10000000) t(i)").fetchall()
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_one_table_in_several_threads(tmp_path: Path) -> None:
+    table = td.read_table(written(tmp_path / "rows", columns(1, 2_000)), missing="drop", discretize="mean")
+    with ThreadPoolExecutor(4) as pool:
+        scores = list(pool.map(lambda most: td.best_network(table, "bic", max_parents=most).score, [1, 2, 3, 2] * 3))
+    assert scores == [scores[0], scores[1], scores[2], scores[1]] * 3
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_copies_and_forks(tmp_path: Path) -> None:
+    table = td.read_table(written(tmp_path / "rows", {"a": [0, 1, 1, 0], "b": [0, 0, 1, 1]}))
+    assert copy.deepcopy(table) == copy.copy(table) == table
+    assert table.chunks is not None
+    forked = replace(table.chunks, _process=os.getpid() + 1)
+    with pytest.raises(td.TooLarge, match="is a fork of the one that read the table"):
+        forked.margins(2)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -149,6 +149,23 @@ def test_counts_that_do_not_fit_are_refused(both: Callable[..., Both]) -> None:
     assert "max_parents=" in td.plan(table, "bic").reason
 
 
+def test_counts_are_refused_only_where_they_do_not_fit(tmp_path: Path, nothing_fits: None) -> None:
+    """What their tables and threads take beside cells is heeded when they are planned."""
+    rng = np.random.default_rng(1)
+    table = td.read_table(written(tmp_path / "rows", {f"v{i}": rng.integers(0, 2, 50) for i in range(30)}))
+    assert table.chunks is not None
+    least = next(room for room in range(200_000, 40_000_000, 200_000) if _fits(table, room))
+    assert all(_fits(table, room) for room in range(least, 4 * least, 300_000))
+
+
+def _fits(table: td.Table, room: int) -> bool:
+    assert table.chunks is not None
+    try:
+        return table.chunks.planned(4, room, 2).bytes <= room / 4
+    except td.TooLarge:
+        return False
+
+
 def test_counts_with_too_many_cells_are_refused(tmp_path: Path, nothing_fits: None) -> None:
     """However much memory there is."""
     many = np.arange(4_000) % 2_000
@@ -191,8 +208,12 @@ def test_the_plan_speaks_of_reading(both: Callable[..., Both]) -> None:
     plan = td.plan(table, max_parents=2)
     assert plan.fits and plan.seconds is None and plan.scoring is not None and 0 < plan.scoring < 1
     assert not td.plan(table, td.BDs()).fits
-    small = td.plan(table, max_parents=4, memory_limit="1kB")
-    assert not small.fits and "max_parents=" in small.reason
+    small = td.plan(table, max_parents=4, memory_limit="20kB")
+    assert not small.fits and "Give max_parents=" in small.reason
+    fewer = int(small.reason.split("max_parents=")[1][0])
+    assert td.plan(table, max_parents=fewer, memory_limit="20kB").engine != "none"
+    least = td.plan(table, max_parents=4, memory_limit="1kB")
+    assert not least.fits and "Leave out columns (leave_out)" in least.reason
 
 
 def test_commands_and_the_report(both: Callable[..., Both], tmp_path: Path, topdag: Any) -> None:

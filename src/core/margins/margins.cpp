@@ -17,8 +17,7 @@ namespace topdag {
 namespace {
 
 constexpr std::size_t rows_at_once = 1 << 16;   // their codes and a table stay near the processor
-constexpr double cells_near = 1 << 16;          // of a table that does
-constexpr std::size_t most_in_block = 1 << 16;  // states of a block are numbers of 16 bits
+constexpr double cells_near = 1 << 16;          // of a table that does; of a block, whose states are numbers of 16 bits
 constexpr std::size_t sets_at_once = 1 << 12;
 constexpr double bytes_of_cell = 4.0;
 constexpr double bytes_of_table = 100.0;        // beside its cells
@@ -90,7 +89,9 @@ void Margins::choose_blocks(double bytes) {
         const std::size_t joined = cells[0] * cells[1];
         cells.erase(cells.begin());
         cells[0] = joined;
-        if (static_cast<double>(joined) > cells_each || bytes_of_cell * over_tables(cells) > bytes) return;
+        const double all = bytes_of_cell * over_tables(cells) +
+                           bytes_of_table * over_tables(std::vector<std::size_t>(cells.size(), 1));
+        if (static_cast<double>(joined) > cells_each || all > bytes) return;
         Block& taken = blocks_[1];
         taken.variables.insert(taken.variables.end(), blocks_[0].variables.begin(), blocks_[0].variables.end());
         taken.cells = joined;

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
+from itertools import chain, islice
 from numbers import Integral
 from operator import add
 from os import PathLike
@@ -37,10 +37,11 @@ from topdag.data.discretize import (
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
 from topdag.data.lazy.distinct import fits_in_memory
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
-from topdag.data.series import columns_of_series, counted, told_of
+from topdag.data.series import columns_of_series, counted, gives_parts, told_of
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError
 
+COLUMNS_AT_ONCE = 8
 Parts = tuple[list[Column], Options, Place, tuple[str, ...], ChunkedRows | None]
 """What a table is built from: columns, how, how rows are named in errors, notes, and rows that cannot be held."""
 
@@ -136,6 +137,18 @@ def answers(frame: Any, expressions: Sequence[Any]) -> list[float]:
     ]
 
 
+def few_at_once(frame: Any, asked: Sequence[Sequence[Any]]) -> list[list[float]]:
+    """Answers to what takes memory to answer: of some columns after the others where an engine reads them by
+    themselves, all in one reading where that may be long."""
+    at_once = COLUMNS_AT_ONCE if gives_parts(frame.to_native()) else max(1, len(asked))
+    found = list[list[float]]()
+    for begin in range(0, len(asked), at_once):
+        some = asked[begin : begin + at_once]
+        rest = iter(answers(frame, list(chain.from_iterable(some))))
+        found += [list(islice(rest, len(own))) for own in some]
+    return found
+
+
 def gap(name: str, may_be_nan: bool) -> Any:
     cell = nw.col(name)
     return cell.is_null() | cell.is_nan() if may_be_nan else cell.is_null()
@@ -183,18 +196,18 @@ def rules_for_lazy(
 def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: Mapping[str, Any]) -> list[Column]:
     """Columns that rules see as they see those of the frame: of numbers that are not whole one such, of whole numbers
     the least ones, as many as there are, with as many rows."""
-    asked = []
+    asked = list[list[Any]]()
     for name in names:
         cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
         is_broken = (cell.round(0) != cell) | (cell.abs() >= MOST_WHOLE)
         # How many numbers there are matters of whole ones only; to tell all others apart takes an engine much memory.
         # Integers are told apart as such, as beyond 2**53 floats are not.
         told_apart = nw.when(~is_broken).then(cell) if name in floats else nw.col(name)
-        asked += [gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), told_apart.min(), told_apart.max()]
-    n_rows, *found = map(int, answers(frame, [nw.len(), *asked]))
+        asked.append([gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), told_apart.min(), told_apart.max()])
+    (n_rows,) = map(int, answers(frame, [nw.len()]))
     columns = []
-    for at, name in enumerate(names):
-        n_gaps, n_distinct, n_broken, least, most = found[5 * at : 5 * at + 5]
+    for name, found in zip(names, few_at_once(frame, asked), strict=True):
+        n_gaps, n_distinct, n_broken, least, most = map(int, found)
         n_values = n_distinct - (n_gaps > 0)
         numbers = (*range(n_values - 1), most - least) if n_values else ()
         values = np.array([0.5]) if name in floats and n_broken else numbers

@@ -32,8 +32,13 @@ def told_of(source: str, what: str = "cannot be read as a table") -> Iterator[No
     except (TableError, TooLarge):
         raise
     except Exception as error:
-        if type(error).__name__ == "InterruptException":  # what DuckDB makes of Ctrl-C
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
             raise KeyboardInterrupt from error
+        if type(error).__name__ == "OutOfMemoryException":
+            raise TooLarge(
+                f"{source} {what}: their engine needs more memory than it was given, half of what is free or of "
+                f"{option('memory_limit')}. Allow more, or leave out columns ({option('leave_out')})."
+            ) from error
         raise TableError(f"{source} {what}: {error}") from error
 
 
@@ -115,7 +120,7 @@ def parts_of_rows(rows: Any, at_once: int = ROWS_OF_A_PART) -> Iterator[Any]:
 
 
 def native_parts(native: Any, at_once: int) -> Iterator[Any]:
-    """None where the engine does not give its rows so."""
+    """Nothing where the engine does not give its rows so."""
     if hasattr(native, "to_arrow_reader"):  # of DuckDB
         from pyarrow import Table
 

@@ -305,7 +305,8 @@ class Table:
         return frame_of({name: list(cells) for name, cells in zip(self.names, columns, strict=True)})
 
     def __eq__(self, other: object) -> bool:
-        """The same variables, states and rows; notes may differ."""
+        """The same variables, states and rows; notes may differ. Rows that are read chunk by chunk are not compared:
+        such a table equals itself alone."""
         if not isinstance(other, Table):
             return NotImplemented
         return (

@@ -69,7 +69,7 @@ def _by_chunks(kind: ScoreKind, n: int) -> Choice:
     """Rows that are read chunk by chunk tell of small sets only."""
     if kind.unconstrained is not kind or not isinstance(kind, SetScore):
         raise TooLarge(
-            f"The rows of this table are too different to be held in memory, and {kind!r} needs them one by one: use "
+            f"The memory that is free or allowed does not hold the rows of this table, and {kind!r} needs them: use "
             "BDeu, BIC, AIC, qNML, K2 or fNML, or take a part of the rows."
         )
     if n > MOST_WALKED:

@@ -75,7 +75,8 @@ class VariableFacts:
     def of(cls, table: Table, x: int) -> VariableFacts:
         arities = table.arities.tolist()
         others = tuple(a for v, a in enumerate(arities) if v != x and (table.keep_constant or a > 1))
-        shares = np.bincount(table.codes[x], weights=table.weights) / table.n_rows
+        own = table.of_columns([x])
+        shares = np.bincount(own.codes[0], weights=own.weights) / table.n_rows
         entropy = -math.fsum(p * math.log(p) for p in shares.tolist() if p > 0)
         return cls(table.n_rows, arities[x], entropy, others, table.keep_constant or arities[x] > 1)
 

@@ -11,8 +11,9 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, combinations
+from threading import Lock
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -40,8 +41,8 @@ from topdag.data.series import column_of_series, counted, parts_of_rows, told_of
 from topdag.errors import TableError, TooLarge
 
 NOTE = (
-    "The rows are too different to be held in memory: they are read chunk by chunk, and counts of few columns at a "
-    "time are added up."
+    "The memory that is free or allowed does not hold so many different rows: they are read chunk by chunk, and counts "
+    "of few columns at a time are added up."
 )
 ROWS_OF_A_CHUNK = 2**18
 PART_FOR_COUNTS = 1 / 4
@@ -73,23 +74,29 @@ class ChunkedRows:
     files: Mapping[str, Stamp] = field(default_factory=dict)
     """Those it is read from, as they were."""
     _margins: _core.Margins | None = None
+    _one_at_a_time: Lock = field(default_factory=Lock)
+    _process: int = field(default_factory=os.getpid)
 
     def __reduce__(self) -> Any:
-        raise self.needed("This is done by other processes, which need all rows of the table, and")
+        raise self.needed("Another process would need all rows of the table, and")
+
+    def __deepcopy__(self, memo: Any) -> ChunkedRows:
+        return self
 
     def needed(self, why: str) -> TooLarge:
         """What to raise where rows are asked for one by one."""
         return TooLarge(
-            f"{why} its {self.n_rows:,} rows are too different to be held in memory: they are read chunk by chunk, and "
-            f"only counts of few columns at a time are added up. Leave out columns ({option('leave_out')}), cut "
-            f"numbers into fewer states ({option('discretize')}), or take a part of the rows."
+            f"{why} the memory that is free or allowed does not hold its {self.n_rows:,} rows: they are read chunk by "
+            f"chunk, and only counts of few columns at a time are added up. Allow more ({option('memory_limit')}), "
+            f"leave out columns ({option('leave_out')}), cut numbers into fewer states ({option('discretize')}), or "
+            "take a part of the rows."
         )
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         return int(self.alone[0].sum())
 
-    @property
+    @cached_property
     def varying(self) -> tuple[int, ...]:
         """Columns with several states, the others add nothing to counts; one at least."""
         return tuple(v for v, states in enumerate(self.states) if len(states) > 1) or (0,)
@@ -97,15 +104,18 @@ class ChunkedRows:
     def margins(self, most: int, run: Run | None = None) -> _core.Margins | None:
         """The counts of all sets of at most so many of the varying columns; None when the time is up."""
         most = min(most, len(self.varying))
-        if self._margins is None or self._margins.most_variables < most:
-            allowed = available_memory() if run is None else run.allowed_memory
-            threads = usable_cores() if run is None else run.threads
-            with told_of("the rows", "cannot be read again"):
-                read = self._read(self.planned(most, allowed, threads), run)
-            if read is None:
-                return None
-            self._margins = read
-        return self._margins
+        if os.getpid() != self._process:  # engines and locks do not work on in forked processes
+            raise self.needed("This process is a fork of the one that read the table, and")
+        with self._one_at_a_time:  # engines do not read for two
+            if self._margins is None or self._margins.most_variables < most:
+                allowed = available_memory() if run is None else run.allowed_memory
+                threads = usable_cores() if run is None else run.threads
+                with told_of("the rows", "cannot be read again"):
+                    read = self._read(self.planned(most, allowed, threads), run)
+                if read is None:
+                    return None
+                self._margins = read
+            return self._margins
 
     def counts_of(self, columns: Sequence[int]) -> tuple[NDArray[np.uint16], NDArray[np.uint32]]:
         """The distinct rows of these columns, and how often each occurs."""
@@ -133,23 +143,26 @@ class ChunkedRows:
         """Without any rows yet. Raises TooLarge where they need more than their part of so many bytes."""
         left = PART_FOR_COUNTS * min(allowed, allowed if self.memory_limit is None else self.memory_limit)
 
-        def of_size(size: int) -> _core.Margins:
-            return _core.Margins([len(self.states[v]) for v in self.varying], size, left)
-
         def needed(margins: _core.Margins) -> float:
             """With what each thread sums out of the largest table."""
             is_countable = margins.most_cells < MOST_CELLS_OF_A_TABLE
             return margins.bytes + threads * BYTES_OF_A_SUM * margins.most_cells if is_countable else math.inf
 
+        def of_size(size: int) -> _core.Margins:
+            """The fewest tables that fit, or the smallest."""
+            arities = [len(self.states[v]) for v in self.varying]
+            plans = [_core.Margins(arities, size, share * left) for share in (1.0, 0.5, 0.25, 0.0)]
+            return next((margins for margins in plans if needed(margins) <= left), plans[-1])
+
         margins = of_size(most)
         if needed(margins) <= left:
             return margins
         fitting = next((size for size in range(most - 1, 1, -1) if needed(of_size(size)) <= left), 1)
+        fewer = f"Give {option('max_parents', fitting - 1)} or fewer, leave" if fitting > 1 else "Leave"
         raise TooLarge(
             f"The rows are read chunk by chunk, and counts of all sets of {most} columns take "
-            f"{shown_bytes(margins.bytes)}, where {shown_bytes(left)} are left for them. Give "
-            f"{option('max_parents', fitting - 1)} or fewer, leave out columns ({option('leave_out')}), or cut numbers "
-            f"into fewer states ({option('discretize')})."
+            f"{shown_bytes(margins.bytes)}, where {shown_bytes(left)} are left for them. {fewer} out columns "
+            f"({option('leave_out')}), or cut numbers into fewer states ({option('discretize')})."
         )
 
     @property
@@ -269,8 +282,8 @@ def chunked(
     """Rows of columns whose distinct cells, as they were ``given`` and ``cut``, occur so often; with notes."""
     if options.missing == "keep" and any((column.codes < 0).any() for column in cut):
         raise TooLarge(
-            f"The rows of this table are too different to be held in memory, and {option('missing', 'keep')} needs "
-            f"them one by one: leave such rows out ({option('missing', 'drop')}), or take a part of the rows."
+            f"The memory that is free or allowed does not hold the rows of this table, and {option('missing', 'keep')} "
+            f"needs them one by one: leave such rows out ({option('missing', 'drop')}), or take a part of the rows."
         )
     if not len(counts[0]):
         raise TableError("the table has no rows")

@@ -21,6 +21,7 @@ import narwhals.stable.v2 as nw
 from topdag._util.memory import available_memory
 from topdag._util.messages import listing
 from topdag._util.options import option
+from topdag._util.run import usable_cores
 from topdag.data.columns import Used, left_in
 from topdag.data.discretize import MOST_WHOLE
 from topdag.data.lazy.parquet_columns import FileColumn, Schema, alike_but_for_capitals, joint_type, names_in_all
@@ -49,6 +50,7 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
 
 BYTES_OF_A_CELL = 17
 """Of a file that is read whole: 5 million rows of 20 columns take 1.7 GB."""
+MEMORY_OF_A_THREAD = 2**26
 LEAST_MEMORY = 2**26
 """Bytes that an engine takes to work at all."""
 
@@ -103,8 +105,9 @@ class ParquetReader:
 
 def _duckdb(in_order: bool, memory: int) -> ParquetReader:
     duckdb, parquet = import_module("duckdb"), import_module("pyarrow.parquet")
-    most = f"{max(1, memory // 2**20)}MiB"
-    connection = duckdb.connect(config={"preserve_insertion_order": in_order, "memory_limit": most})
+    threads = max(1, min(usable_cores(), memory // MEMORY_OF_A_THREAD))
+    limits = {"memory_limit": f"{memory // 2**20}MiB", "threads": threads}
+    connection = duckdb.connect(config={"preserve_insertion_order": in_order, **limits})
 
     def rows_of(files: list[str]) -> Any:  # it takes names for patterns
         return connection.read_parquet([escape(file) for file in files])
