@@ -77,11 +77,12 @@ Support checked_support(const ListedFamilies& families, const DoublesIn& weights
 }
 
 ClustersOut separate(const ListedFamilies& families, const DoublesIn& weights, int most_k, std::size_t most_cuts,
-                     double least_violation, std::size_t most_steps) {
+                     double least_violation, std::size_t most_steps, int threads) {
+    require(most_k >= 0 && threads >= 1, "most_k and threads");
     const Support support = checked_support(families, weights);
     const SeparationOptions options{most_cuts, least_violation, most_k, most_steps};
     nb::gil_scoped_release released;
-    std::vector<Cluster> found = grow_clusters(support, options);
+    std::vector<Cluster> found = grow_clusters(support, options, threads);
     for (int k = 1; k <= most_k && found.empty() && most_steps > 0; ++k) found = search_clusters(support, k, options);
     nb::gil_scoped_acquire acquired;
     return give_clusters(found, families.n_variables());
@@ -170,14 +171,14 @@ std::pair<double, DoublesOut> costs_under(const ListedFamilies& families, const 
 
 std::pair<DoublesOut, DoublesOut> ascended(const ListedFamilies& families, const SetsIn& members, const Whole& ks,
                                            const DoublesIn& excess, const Flags& looked_at,
-                                           const DoublesIn& multipliers, double temperature, int sweeps) {
+                                           const DoublesIn& multipliers, double temperature, int sweeps, int threads) {
     require(excess.shape(0) == families.size() && looked_at.shape(0) == families.size(), "sizes differ");
-    require(temperature > 0, "temperature");
+    require(temperature > 0 && threads >= 1, "temperature and threads");
     const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
     require(multipliers.shape(0) == clusters.size(), "sizes differ");
     nb::gil_scoped_release released;
     Ascended result = ascend(families, clusters, span_of(excess), span_of(looked_at), span_of(multipliers),
-                             {temperature, sweeps});
+                             {temperature, sweeps, threads});
     nb::gil_scoped_acquire acquired;
     return {give(std::move(result.multipliers)), give(std::move(result.weights))};
 }
@@ -244,11 +245,11 @@ void bind_relaxation(nb::module_& m) {
             },
             "offsets"_a, "parents"_a)
         .def("separate", &separate, "weights"_a, "most_k"_a, "most_cuts"_a, "least_violation"_a, "most_steps"_a,
-             "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
+             "threads"_a = 1, "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
         .def("costs_under", &costs_under, "members"_a, "ks"_a, "costs"_a, "allowed"_a, "multipliers"_a, "threads"_a,
              "The bound of these multipliers of clusters on networks of allowed families, and each family's excess.")
         .def("ascend", &ascended, "members"_a, "ks"_a, "excess"_a, "looked_at"_a, "multipliers"_a, "temperature"_a,
-             "sweeps"_a, "Better multipliers of clusters, and weights of the families looked at.")
+             "sweeps"_a, "threads"_a = 1, "Better multipliers of clusters, and weights of the families looked at.")
         .def(
             "propagate",
             [](const ListedFamilies& families, FlagsInOut allowed) {

@@ -72,6 +72,35 @@ def test_cuts_found_are_violated_and_hold_for_networks(lists: FamilyLists, seed:
             assert k > 3 or count_weight(families, weights, cluster, k) > k - 2e-6
 
 
+@pytest.mark.parametrize("n", [18, 70])
+def test_threads_find_the_same_cuts_and_multipliers(n: int) -> None:
+    """However many share the pairs that clusters grow from, and the clusters that an ascent prepares."""
+    rng = np.random.default_rng(n)
+    drawn_sets = {
+        (v, tuple(sorted(rng.choice([p for p in range(n) if p != v], size, replace=False).tolist())))
+        for v in range(n)
+        for size in rng.integers(2, 5, 12)
+    }
+    listed = [(v, parents, -float(rng.integers(1, 40))) for v, parents in sorted(drawn_sets)]
+    families = Families.of_store(store_of(FamilyLists.build([f"v{v}" for v in range(n)], listed)))
+    drawn = rng.random(families.size) ** 4
+    weights = drawn / np.repeat(np.add.reduceat(drawn, families.offsets[:-1]), np.diff(families.offsets))
+    for most in (20, 150):
+        members, ks = families.core.separate(weights, 3, most, 1e-3, 1_000)
+        assert 20 <= len(ks) <= most
+        for threads in (2, 3, 7):
+            others, other_ks = families.core.separate(weights, 3, most, 1e-3, 1_000, threads)
+            assert np.array_equal(members, others) and np.array_equal(ks, other_ks)
+    everything, excess = np.ones(families.size, dtype=np.uint8), families.costs
+    ascended = [
+        families.core.ascend(members, ks, excess, everything, np.zeros(len(ks)), 1.0, 3, threads)
+        for threads in (1, 2, 7)
+    ]
+    totals = np.add.reduceat(ascended[0][1], families.offsets[:-1])
+    assert (ascended[0][0] > 0).any() and totals == pytest.approx(np.ones(n))  # however often they were scaled
+    assert all(np.array_equal(one, other) for own in ascended[1:] for one, other in zip(ascended[0], own, strict=True))
+
+
 def count_weight(families: Families, weights: np.ndarray, members: int, k: int) -> float:
     listed = zip(families.owners.tolist(), families.parents.tolist(), weights.tolist(), strict=True)
     return sum(w for v, mask, w in listed if members >> v & 1 and (mask & members).bit_count() < k)

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/parallel.h"
+
 namespace topdag {
 
 namespace {
@@ -13,6 +15,8 @@ namespace {
 constexpr double nearly_equal = 1e-6;  // of logarithms
 constexpr double farthest = 600.0;     // logarithms of weights are kept within this,
 constexpr double longest_step = 20.0;  // and of what they change by at a time, where nothing else ends it
+constexpr double far_from_one = 1e100;
+constexpr std::size_t few_clusters = 64;  // with fewer, starting threads takes longer than it saves
 
 // The families of each variable that an ascent looks at, with weights.
 class Looked {
@@ -33,7 +37,6 @@ public:
     const std::vector<std::size_t>& places(int v) const { return places_[v]; }
     std::vector<double>& weights(int v) { return weights_[v]; }
 
-    // So that they neither vanish nor grow without end.
     void make_shares() {
         for (std::vector<double>& own : weights_) {
             const double total = std::accumulate(own.begin(), own.end(), 0.0);
@@ -73,8 +76,11 @@ struct Side {
         outside = (out[0] + out[1]) + (out[2] + out[3]);
     }
 
+    // Only shares of weights matter, so that they can be kept from vanishing or growing without end.
     void scale_inside(std::vector<double>& weights, double factor) const {
-        for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= (1.0 - marks[i]) + marks[i] * factor;
+        const double total = outside + factor * inside;
+        const double unit = total < 1.0 / far_from_one || total > far_from_one ? 1.0 / total : 1.0;
+        for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= unit * ((1.0 - marks[i]) + marks[i] * factor);
     }
 };
 
@@ -119,8 +125,9 @@ Ascended ascend(const ListedFamilies& families, const std::vector<Cluster>& clus
                 std::span<const std::uint8_t> looked_at, std::span<const double> multipliers,
                 const AscentOptions& options) {
     Looked looked(families, excess, looked_at, options.temperature);
-    std::vector<std::vector<Side>> sides;
-    for (const Cluster& cluster : clusters) sides.push_back(sides_of(families, cluster, looked));
+    std::vector<std::vector<Side>> sides(clusters.size());
+    Limits unlimited(clusters.size() < few_clusters ? 1 : options.threads);
+    parallel_for(clusters.size(), unlimited, [&](std::size_t c, int) { sides[c] = sides_of(families, clusters[c], looked); });
     Ascended result{{multipliers.begin(), multipliers.end()}, std::vector<double>(families.size(), 0.0)};
     for (int sweep = 0; sweep < options.sweeps; ++sweep) {
         looked.make_shares();

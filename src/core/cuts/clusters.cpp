@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "cuts/ancestors.h"
 
 namespace topdag {
@@ -30,6 +31,7 @@ std::vector<Variables> circles_of(const Support& support) {
 namespace {
 
 constexpr double tiny_weight = 1e-9;
+constexpr std::size_t pairs_each = 64;  // of a thread, at a time: fewer take less than starting it
 
 struct Pair {
     int u, v;
@@ -275,18 +277,28 @@ Support support_of(const ListedFamilies& families, std::span<const double> weigh
     return support;
 }
 
-std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options) {
-    std::vector<Cluster> found;
+std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options, int threads) {
     const std::vector<Variables> circles = circles_of(support);
-    Growth growth(support, circles);
     const std::vector<Pair> pairs = leaning_pairs(support, circles);
-    for (int k = 1; k <= options.most_k; ++k)
-        for (const Pair& pair : pairs) {
+    const std::size_t n_starts = pairs.size() * static_cast<std::size_t>(options.most_k);
+    const std::size_t n_workers = std::clamp<std::size_t>(n_starts / pairs_each, 1, static_cast<std::size_t>(threads));
+    const std::size_t at_once = n_workers == 1 ? 1 : pairs_each * n_workers;
+    std::vector<Growth> growths(n_workers, Growth(support, circles));
+    std::vector<Cluster> grown(std::min(at_once, n_starts)), found;
+    std::vector<char> is_violated(grown.size());
+    Limits unlimited(static_cast<int>(n_workers));
+    for (std::size_t begin = 0; begin < n_starts; begin += at_once) {
+        const std::size_t size = std::min(at_once, n_starts - begin);
+        parallel_for(size, unlimited, [&](std::size_t i, int worker) {
+            const Pair& pair = pairs[(begin + i) % pairs.size()];
+            grown[i] = {{pair.u, pair.v}, 1 + static_cast<int>((begin + i) / pairs.size())};
+            is_violated[i] = growths[worker].grow(grown[i], *pair.circle, options.least_violation);
+        });
+        for (std::size_t i = 0; i < size; ++i) {
             if (found.size() >= options.most_cuts) return found;
-            Cluster cluster{{pair.u, pair.v}, k};
-            if (!growth.grow(cluster, *pair.circle, options.least_violation)) continue;
-            if (std::find(found.begin(), found.end(), cluster) == found.end()) found.push_back(std::move(cluster));
+            if (is_violated[i] && std::find(found.begin(), found.end(), grown[i]) == found.end()) found.push_back(grown[i]);
         }
+    }
     return found;
 }
 

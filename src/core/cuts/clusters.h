@@ -43,7 +43,8 @@ struct SeparationOptions {
 };
 
 // Violated clusters grown from pairs of variables that lean on each other; may find none though some are violated.
-std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options);
+// Threads share the pairs; what is found does not depend on how many there are.
+std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options, int threads = 1);
 
 // Violated clusters by branch and bound over sets inside circles, within so many steps.
 std::vector<Cluster> search_clusters(const Support& support, int k, const SeparationOptions& options);

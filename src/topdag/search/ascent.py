@@ -54,7 +54,9 @@ class Ascent:
             self.near = excess < NEAR * self._temperature
             self._looked_at |= self.near
             marks = (self._looked_at & allowed).view(np.uint8)
-            climbed = self.families.core.ascend(members, ks, excess, marks, multipliers, self._temperature, SWEEPS)
+            climbed = self.families.core.ascend(
+                members, ks, excess, marks, multipliers, self._temperature, SWEEPS, run.threads
+            )
             self.weights = climbed[1]
             multipliers = self.families.on_grid(climbed[0], ks)
             bound, excess = self._bound(allowed, members, ks, multipliers, run)

@@ -235,7 +235,9 @@ class PartRelaxation:
 
     def _broken_clusters(self, solution: Solution) -> tuple[Masks, Integers]:
         """Members and k of clusters that the weights violate."""
-        return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, STEPS_AT_A_NODE)
+        return self.families.core.separate(
+            solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, STEPS_AT_A_NODE, self.limits.threads
+        )
 
     def edge_to_split(self, allowed: Marks, weights: Floats) -> Edge | None:
         """The edge that is undecided and seems to matter most; None when each variable has one family."""

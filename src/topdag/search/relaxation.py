@@ -271,7 +271,9 @@ class _Root:
             weights = ascent.shares()
             if self.known.round(self.families, weights):
                 self._lower_threshold()
-            found = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_ASCENT_VIOLATION, SEARCH_STEPS)
+            found = self.families.core.separate(
+                weights, MOST_K, CUTS_A_ROUND, LEAST_ASCENT_VIOLATION, SEARCH_STEPS, run.threads
+            )
             self.n_cuts += ascent.replace_idle(zip(masks_in(found[0]), found[1].tolist(), strict=True))
         if self.families.is_long:
             self.known.climb_longer()
@@ -313,7 +315,7 @@ class _Root:
         self._learn_from(allowed, solution)
         if self.known.round(self.families, solution.weights):
             self._lower_threshold()
-        self._cut(solution)
+        self._cut(solution, run)
         return True
 
     def _learn_from(self, allowed: Marks, solution: Solution) -> None:
@@ -344,8 +346,10 @@ class _Root:
     def _lower_threshold(self) -> None:
         self.threshold = min(self.threshold, self.known.cost + self.epsilon)
 
-    def _cut(self, solution: Solution) -> None:
-        found = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
+    def _cut(self, solution: Solution, run: Run) -> None:
+        found = self.families.core.separate(
+            solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS, run.threads
+        )
         rows = [] if self.more is None else self.more.broken(self.families, solution.weights, masks_in(found[0]))
         self._is_separated = len(found[0]) == 0 and not rows
         self.program.drop_slack_cuts()
