@@ -22,6 +22,7 @@ def test_the_same_as_the_call(topdag: Topdag, asia: Path, tmp_path: Path) -> Non
     assert ran.out.startswith(f"{a} -> {b}") and found.shown(a, b, p) in ran.out
     assert "7 tables, seed 3; the best network of each, proved" in ran.words
     assert json.loads((tmp_path / "edges.json").read_text()) == json.loads(json.dumps(found.to_dict()))
+    assert str(td.io.read_bootstrap(tmp_path / "edges.json")) == str(found)
     assert json.loads(topdag(*words, "--json", "--processes", 1).out)["edges"] == found.matrix.tolist()
 
 

@@ -270,6 +270,7 @@ def score_readers(folder: Path) -> Iterator[Reader]:
         yield Reader(f"scores .{ending}", kind, files, read_scores)
     yield list_reader(folder, made["joint"])
     yield from posterior_readers(folder, made["joint"])
+    yield bootstrap_reader(folder, made["joint"])
     yield checkpoint_reader(folder, td.score(some, td.BIC(), keep="best"))
 
 
@@ -333,6 +334,23 @@ def read_posteriors(path: Path, draw: random.Random) -> None:
     again = path.with_name(f"again.{path.name}")
     td.io.write_posteriors(again, found)
     require(type(td.io.read_posteriors(again)) is type(found), "the posteriors, written and read again")
+
+
+def bootstrap_reader(folder: Path, scores: td.types.Scores) -> Reader:
+    files = {}
+    for name, question in {"networks": td.best_network, "sums": td.edge_posteriors}.items():
+        path = folder / f"{name}.json"
+        td.io.write_bootstrap(path, td.bootstrap(scores, 3, question=question, threads=1))
+        files[path.name] = path.read_bytes()
+    return Reader("bootstrap", of_json, files, read_bootstrap)
+
+
+def read_bootstrap(path: Path, draw: random.Random) -> None:
+    found = td.io.read_bootstrap(path)
+    repr(found), str(found), found.heatmap()
+    again = path.with_name(f"again.{path.name}")
+    td.io.write_bootstrap(again, found)
+    require(td.io.read_bootstrap(again).to_dict() == found.to_dict(), "a bootstrap, written and read again")
 
 
 def checkpoint_reader(folder: Path, scores: td.types.Scores) -> Reader:

@@ -30,6 +30,7 @@ from topdag.networks.network import Network
 from topdag.scoring.kinds.base import ScoreKind
 
 LEVEL = 0.95
+FORMAT, VERSION = "topdag-bootstrap", 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,13 @@ class Draw:
     edges: Floats
     is_proved: bool = True
     network: Network | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The network, which says what the edges are, or these."""
+        if self.network is None:
+            return {"proved": self.is_proved, "edges": self.edges.tolist()}
+        parents = {child: list(own) for child, own in self.network.parents.items() if own}
+        return {"proved": self.is_proved, "parents": parents}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +72,7 @@ class BootstrapFrequencies(EdgeMatrix):
     question: str
     answer: Answer | None
     limit: str | None
-    stats: Stats
+    stats: Stats | None
     about_table: tuple[str, ...] = ()
     table: Table | None = None
     kind: ScoreKind | None = None
@@ -153,19 +161,21 @@ class BootstrapFrequencies(EdgeMatrix):
         return f"{number:.3f}  ({low:.3f} to {high:.3f}; either way {self.either_way(parent, child):.3f})"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """For JSON: what ``write_bootstrap`` writes."""
         return {
-            "format": "topdag-bootstrap",
-            "version": 1,
+            "format": FORMAT,
+            "version": VERSION,
             "names": list(self.names),
             "question": self.question,
-            "draws": len(self.draws),
             "asked_for": self.asked_for,
             "seed": self.seed,
             "limit": self.limit,
+            "by_class": self.by_class,
+            "about_table": list(self.about_table),
             "notes": list(self.notes),
             "edges": self.matrix.tolist(),
             "adjacency": self.adjacency.tolist(),
+            "draws": [draw.to_dict() for draw in self.draws],
         }
 
 
@@ -175,7 +185,7 @@ def draw_of(answer: Any, *, by_class: bool) -> Draw:
         network, is_proved = answer.network, answer.proof.status is not Status.STOPPED
         if network is None:
             raise ScoreError(f"No network was found: {answer.proof}.")
-        return Draw(class_shares(network) if by_class else _own_edges(network), is_proved, network)
+        return draw_of_network(network, is_proved, by_class=by_class)
     if isinstance(answer, NetworkPosteriors):
         return Draw(answer.edges.matrix)
     if isinstance(answer, EdgeMatrix):
@@ -188,6 +198,10 @@ def draw_of(answer: Any, *, by_class: bool) -> Draw:
         "question must be one whose answer tells of edges, such as best_network, k_best_networks or edge_posteriors; "
         f"this one gave {type(answer).__name__}."
     )
+
+
+def draw_of_network(network: Network, is_proved: bool, *, by_class: bool) -> Draw:
+    return Draw(class_shares(network) if by_class else _own_edges(network), is_proved, network)
 
 
 def _own_edges(network: Network) -> Floats:

@@ -217,7 +217,7 @@ def _parent_sets(averaged: HeldNetworks[Any] | Sequence[Network]) -> dict[str, W
 def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment, str]:
     if table is None or kind is None:
         raise ScoreError(
-            "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
+            "Effects are estimated from the table, and what was given came from a file without one. Ask with the table."
         )
     kind.require_likelihood("causal_effects")
     return adjustment_of(table, without_interventions(kind) or kind)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,7 +179,7 @@ def test_what_is_shown(table: td.Table) -> None:
     assert len(rows) == 12 and rows[0]["frequency"] >= rows[-1]["frequency"]
     assert set(rows[0]) == {"parent", "child", "frequency", "low", "high", "either_way"}
     assert "40 tables" in str(found) and "frequency" in found._repr_html_().lower()
-    assert found.consensus().threshold == 0.5 and found.to_dict()["draws"] == 40
+    assert found.consensus().threshold == 0.5 and len(found.to_dict()["draws"]) == 40
 
 
 def test_an_interval_narrows_with_draws(table: td.Table) -> None:
@@ -185,6 +188,69 @@ def test_an_interval_narrows_with_draws(table: td.Table) -> None:
     assert found._interval(0.8) == pytest.approx((0.4902, 0.9433), abs=1e-4)
     assert found._interval(1.0) == pytest.approx((0.7225, 1.0), abs=1e-4)
     assert found._interval(0.0)[0] == 0.0
+
+
+# ---- Files
+
+
+QUESTIONS = {"networks": td.best_network, "sums": td.edge_posteriors, "lists": partial(td.k_best_networks, k=3)}
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+@pytest.mark.parametrize("kind", ["bdeu", "k2"])
+def test_files_are_read_back(table: td.Table, tmp_path: Path, kind: str, question: Any) -> None:
+    """With a score that tells the networks of a class apart and one that does not."""
+    found = td.bootstrap(table, 12, kind, question=question, seed=4)
+    td.io.write_bootstrap(tmp_path / "a.json", found)
+    read = td.io.read_bootstrap(tmp_path / "a.json")
+    assert np.allclose(read.matrix, found.matrix, atol=1e-12) and read.proved == found.proved
+    assert (str(read), read.notes, read.seed, read.by_class) == (str(found), found.notes, 4, kind == "bdeu")
+    assert [draw.network for draw in read.draws] == [draw.network for draw in found.draws]
+    assert read.interval("a", "b") == pytest.approx(found.interval("a", "b"))
+    assert (read.table, read.kind, read.answer, read.stats) == (None, None, None, None)
+    if question is td.best_network:
+        assert read.networks() == found.networks()
+        with pytest.raises(td.ScoreError, match="Ask with the table"):
+            td.causal_effects(read, "a", "b")
+
+
+def test_a_file_of_a_stopped_bootstrap(table: td.Table, tmp_path: Path) -> None:
+    found = replace(td.bootstrap(table, 3, "bic"), asked_for=7, limit="time_limit")
+    td.io.write_bootstrap(tmp_path / "a.json", found)
+    read = td.io.read_bootstrap(tmp_path / "a.json")
+    assert not read.proved and "Stopped by the time limit after 3 of 7 draws." in read.notes
+
+
+CHANGES: dict[str, Any] = {
+    "seed": -1,
+    "version": 2,
+    "names": ["a", "a", "b", "c"],
+    "by_class": "yes",
+    "asked_for": 2,
+    "limit": 3,
+    "draws": [],
+    "edges": [[0.0] * 4] * 4,
+    "adjacency": [[0.0] * 4] * 4,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changed_files_are_refused(table: td.Table, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.json"
+    content = json.loads(json.dumps(td.bootstrap(table, 3, "bic").to_dict())) | {name: CHANGES[name]}
+    path.write_text(json.dumps(content))
+    with pytest.raises(td.FileError, match="not a file of a bootstrap that topdag wrote"):
+        td.io.read_bootstrap(path)
+
+
+def test_other_files_and_names(table: td.Table, tmp_path: Path) -> None:
+    found = td.bootstrap(table, 2, "bic")
+    with pytest.raises(td.FileError, match=r"the name must end in \.json"):
+        td.io.write_bootstrap(tmp_path / "a.npz", found)
+    with pytest.raises(TypeError, match="Only what bootstrap gave"):
+        td.io.write_bootstrap(tmp_path / "a.json", found.answer)  # type: ignore[arg-type]
+    with pytest.raises(td.FileError, match=r"none\.json"):
+        td.io.read_bootstrap(tmp_path / "none.json")
 
 
 # ---- Executors

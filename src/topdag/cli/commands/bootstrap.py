@@ -10,12 +10,13 @@ from topdag.cli.averaging import threshold
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import known_from
 from topdag.cli.options import add_asked, kind_from, prior_from, running, table_from
-from topdag.cli.output import about_table, as_json, labelled, write_text
+from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
+from topdag.io.bootstraps import write_bootstrap
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
 from topdag.questions.request import MOST_SEEDS, About, Request
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -31,7 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_asked(parser, in_time="print the draws done after S seconds", file="a table", keep=False)
     group = parser.add_argument_group("output")
-    add_output(group, ".json (all frequencies)")
+    add_output(group, ".json (all frequencies and draws)")
     add_json(group)
     group.add_argument("--quiet", action="store_true", help="print edges, nothing else")
 
@@ -58,7 +59,7 @@ def print_frequencies(args: Namespace) -> Exit:
         code = Exit.STOPPED
     try:
         if to is not None:
-            write_text(to, as_json(found.to_dict()) + "\n")
+            write_bootstrap(to, found)
     finally:  # a full disk must not cost the answer
         say(as_json(found.to_dict()) if args.json else _text(found, table, args))
     return code
@@ -72,6 +73,7 @@ def _text(found: BootstrapFrequencies, table: Table, args: Namespace) -> str:
         lines = [f"none is more frequent than {args.threshold:g}"]
     if args.quiet:
         return "\n".join(lines)
+    assert found.stats is not None  # it was not read from a file
     drawn = f"{len(found.draws):,} tables, seed {found.seed}; the best network of each"
     return "\n".join(
         [
