@@ -30,6 +30,8 @@ from topdag.networks.network import Network
 from topdag.scoring.kinds.base import ScoreKind
 
 LEVEL = 0.95
+N_DRAWS = 200
+"""Where nothing else is said."""
 FORMAT, VERSION = "topdag-bootstrap", 1
 
 

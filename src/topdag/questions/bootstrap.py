@@ -18,7 +18,7 @@ from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.run import Run
 from topdag._util.workers import Crew, crew
-from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
+from topdag.answers.bootstrap import N_DRAWS, BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
 from topdag.data.resample import resampled
 from topdag.errors import ScoreError
@@ -42,7 +42,6 @@ from topdag.search.engines import Engine
 if TYPE_CHECKING:
     from topdag.search.costs import Cluster
 
-N_DRAWS = 200
 NO_DRAW = "no draw was done yet"
 Asking = Callable[..., Any]
 

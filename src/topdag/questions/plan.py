@@ -13,6 +13,7 @@ from topdag._util.brief import brief
 from topdag._util.html import html_table
 from topdag._util.options import option
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
+from topdag.answers.bootstrap import N_DRAWS
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
@@ -79,6 +80,7 @@ QUESTIONS = {
     "paths": (Question.SUM, "the probability of each path"),
     "evidence": (Question.SUM, "the evidence of all networks"),
     "sample": (Question.SAMPLE, "1,000 sampled networks"),
+    "bootstrap": (Question.BEST, f"a bootstrap, {N_DRAWS} tables drawn,"),
 }
 NONE = "none"
 """The engine of a question that cannot be answered."""
@@ -166,6 +168,11 @@ class _Cost:
     search: float | None
     memory: float
 
+    def asked(self, times: int) -> _Cost:
+        """Of so many tables of this size, one after the other."""
+        scoring = None if self.scoring is None else AT_LEAST + times * (self.scoring - AT_LEAST)
+        return _Cost(scoring, None if self.search is None else times * self.search, self.memory)
+
 
 @brief
 def plan(
@@ -179,7 +186,8 @@ def plan(
 ) -> Plan:
     """What a question about a table would take, without asking it.
 
-    ``question``: "best", or the name of another command: "list", "within", "edges", "paths", "evidence", "sample".
+    ``question``: "best", or the name of another command: "list", "within", "edges", "paths", "evidence", "sample",
+    "bootstrap".
 
     >>> from topdag.networks.example import example_table
     >>> print(plan(example_table()))
@@ -197,6 +205,7 @@ def plan(
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
+    times, question = (1 + N_DRAWS, "best") if question == "bootstrap" else (1, question)
     asked = (in_words, n, table.n_rows, kind)
     notes = request.notes
     try:
@@ -205,7 +214,7 @@ def plan(
     except (TooLarge, ScoreError, ConstraintError) as error:
         advice = _advice(request, n, question, allowed)
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
-    cost = _cost(decision, request, n, question)
+    cost = _cost(decision, request, n, question).asked(times)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
     fits, listed = cost.memory <= allowed, decision.scores_lists
     is_long = (listed and cost.scoring is None) or (seconds is not None and seconds > LONG)

@@ -10,7 +10,7 @@ from topdag._util.memory import available_memory
 from topdag._util.options import option
 from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
-from topdag.answers.bootstrap import BootstrapFrequencies
+from topdag.answers.bootstrap import N_DRAWS, BootstrapFrequencies
 from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
@@ -18,7 +18,7 @@ from topdag.answers.results import Answer, Status
 from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
-from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
+from topdag.questions.bootstrap import bootstrap_of
 from topdag.questions.effects import WantedEffects, effects_of_list, effects_of_sums
 from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of

@@ -172,6 +172,17 @@ def test_lists_take_more_than_the_best_network() -> None:
         td.plan(table, question="most")
 
 
+@pytest.mark.parametrize("kind", ["bdeu", "bic"])
+@pytest.mark.parametrize("n", [16, 40])
+def test_a_bootstrap_asks_for_the_best_network_again_and_again(n: int, kind: str) -> None:
+    table = sampled_table(n, 60, seed=1)
+    once, drawn = (td.plan(table, kind, question=question, max_parents=3) for question in ("best", "bootstrap"))
+    assert (drawn.engine, drawn.memory, drawn.listed) == (once.engine, once.memory, once.listed)
+    for one, many in ((once.scoring, drawn.scoring), (once.search, drawn.search)):
+        assert (one is None) == (many is None) and (one is None or one < many <= 201 * one)  # type: ignore[operator]
+    assert "200 tables drawn" in str(drawn)
+
+
 def test_the_command(topdag: Topdag, tmp_path) -> None:
     path = tmp_path / "wide.csv"
     table = sampled_table(27, 60, seed=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from topdag.answers.bootstrap import BootstrapFrequencies
+from topdag.answers.bootstrap import N_DRAWS, BootstrapFrequencies
 from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import threshold
 from topdag.cli.command import Command, Exit
@@ -17,7 +17,7 @@ from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
 from topdag.io.bootstraps import write_bootstrap
-from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
+from topdag.questions.bootstrap import bootstrap_of
 from topdag.questions.request import MOST_SEEDS, About, Request
 from topdag.scoring.keep import MOST_IN_A_LIST
 
@@ -46,7 +46,7 @@ def print_frequencies(args: Namespace) -> Exit:
             table = table_from(args)
             said: About = {"max_parents": args.max_parents, "constraints": known_from(args)}
             request = Request.about(table, kind, said, prior_from(args))
-            mention_advice(request, "best", run, quiet=args.quiet)
+            mention_advice(request, "bootstrap", run, quiet=args.quiet)
             found = bootstrap_of(request, args.k, args.seed, run)
     except OutOfTime as stopped:
         mention(str(stopped))  # it begins with the command
