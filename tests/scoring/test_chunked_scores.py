@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,32 @@ def test_under_constraints(both: Callable[..., Both], kind: str, said: int) -> N
         assert found.score == pytest.approx(expected.score, abs=1e-9)
         many, few = (td.networks_within(each, 20, kind, **asked) for each in (held, table))
         assert list(many) == list(few)
+
+
+SEVERAL: list[dict[str, Any]] = [
+    {"not_ancestors": [("V1", "V0")]},
+    {"ancestors": [("V0", "V3")]},
+    {"rules": ["V1 -> V0 or not V2 -> V3"]},
+    {"precedence": [("V3", "V0")]},
+]
+
+
+@pytest.mark.parametrize("most", [0, 1, None])
+@pytest.mark.parametrize("said", SEVERAL, ids=lambda said: next(iter(said)))
+def test_lists_under_constraints_end_alike(both: Callable[..., Both], said: dict[str, Any], most: int | None) -> None:
+    """Also where fewer networks or classes are allowed than were asked for."""
+    tables, known = both(4, 60, seed=6, arities=2), td.Constraints(**said)
+    asked: dict[str, Any] = dict(constraints=known, max_parents=most)
+    for ask in (
+        partial(td.k_best_networks, k=100_000),
+        partial(td.k_best_classes, k=3),
+        partial(td.k_best_classes, k=500),
+    ):
+        many, few = (ask(each, kind="bic", **asked) for each in tables)
+        assert (many.proof.status, len(many)) == (few.proof.status, len(few))
+        assert few.scores == pytest.approx(many.scores, abs=1e-9)
+    held, counted = (td.count_networks_within(each, 1e30, "bic", **asked) for each in tables)
+    assert held == counted
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
 from topdag.scoring.allowed import are_few
-from topdag.scoring.choice import form_of_scores
+from topdag.scoring.choice import form_of_scores, kept_by_default
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
@@ -125,6 +125,7 @@ def decide(request: Request, question: Question) -> Decision:
     _require_few(request, len(columns), question)
     kind, constraints = together(request.kind, request.constraints)
     compiled = compiled_for(table, columns, constraints)
+    keep = keep or kept_by_default(table, columns, request.max_parents, compiled)
     form = form_of_scores(table, columns, kind, request.max_parents, keep, compiled)
     by_lists = form.engine is Engine.SEARCH
     is_listed = by_lists or keep not in (None, "all") or (compiled is not None and are_few(compiled.families))

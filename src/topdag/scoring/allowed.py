@@ -22,6 +22,7 @@ from topdag._util.run import Run
 from topdag.errors import ConstraintError
 from topdag.scoring.kinds.discrete import SetScore, coded
 from topdag.scoring.kinds.interventions import WhereNotSet
+from topdag.scoring.keep import FEW_FAMILIES
 from topdag.scoring.pruned import PrunedScores, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 MOST_SCORED_SINGLY = 20_000
 """Some seconds."""
-FEW_FAMILIES = 50_000
-"""Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
 
 def allowed_only(

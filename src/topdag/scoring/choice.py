@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import TooLarge
-from topdag.scoring.keep import Keep
+from topdag.scoring.keep import FEW_FAMILIES, Keep
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.task import MOST_WALKED
@@ -63,6 +63,18 @@ def form_of_scores(
     if choice.engine is Engine.SEARCH and _needs_all_sets(table, known):
         return all_sets_choice(n, "some continuous variable must have parents, which are looked for among all sets")
     return choice
+
+
+def kept_by_default(
+    table: Table, columns: Sequence[int], max_parents: int | None, known: CompiledConstraints | None
+) -> Keep | None:
+    """Rows that are read chunk by chunk are counted once for all families: few of these are all kept, so that any
+    question can be asked of them, as where all sets are counted."""
+    n, limit = len(columns), max_parents if known is None else known.limit_on_parents(max_parents)
+    if table.chunks is None or not 0 < n <= sizes().small:
+        return None
+    n_families = n * n_sets_up_to(n - 1, n if limit is None else limit)
+    return "all" if n_families <= FEW_FAMILIES else None
 
 
 def _by_chunks(kind: ScoreKind, n: int) -> Choice:

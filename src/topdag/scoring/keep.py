@@ -12,6 +12,8 @@ from topdag.errors import ScoreError
 from topdag.scoring.task import TIES_GO_TOO, Pruning
 
 MOST_IN_A_LIST = 10**9
+FEW_FAMILIES = 50_000
+"""Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, can_list_all, score_allowed
-from topdag.scoring.choice import form_of_scores
+from topdag.scoring.choice import form_of_scores, kept_by_default
 from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.interventions import kind_for
@@ -108,6 +108,7 @@ def score_within(
     known = compiled_for(table, columns, constraints)
     if relaxed and known is not None:
         known = known.relaxed
+    keep = keep or kept_by_default(table, columns, max_parents, known)
     require_keepable(keep, known)
     form = form or form_of_scores(table, columns, kind, max_parents, keep, known, listed=listed)
     by_lists = form.engine is Engine.SEARCH
