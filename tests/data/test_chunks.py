@@ -278,6 +278,61 @@ def test_one_table_in_several_threads(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("nothing_fits")
+def test_who_is_told_of_progress_cannot_ask_for_rows(tmp_path: Path) -> None:
+    """It would wait for itself."""
+    table = td.read_table(written(tmp_path / "rows", columns(1, 500)), missing="drop", discretize="mean")
+    with pytest.raises(td.TableError, match="on_progress cannot ask for more"):
+        td.best_network(table, "bic", max_parents=2, on_progress=lambda _: table.of_columns([0, 1, 2]))
+    assert td.best_network(table, "bic", max_parents=2, on_progress=lambda _: table.of_columns([0])).proved
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_who_waits_for_another_reading_is_stopped_in_time(tmp_path: Path) -> None:
+    table = td.read_table(written(tmp_path / "rows", columns(1, 500)), missing="drop", discretize="mean")
+    assert table.chunks is not None
+    with table.chunks._one_at_a_time:
+        stopped = td.best_network(table, "bic", max_parents=2, time_limit=0.2)
+    assert stopped.proof.status.name == "STOPPED"
+    assert td.best_network(table, "bic", max_parents=2).proved
+
+
+NAN = float("nan")
+RULES: list[dict[str, Any]] = [
+    {"discretize": "mean"},
+    {"discretize": {"x": [1.5]}},
+    {"states": {"x": [0.0, 1.0, 2.0, 3.0]}},
+    {},
+]
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("kept", [{"missing": "drop"}, {"missing": "state"}, {"missing": "error"}])
+@pytest.mark.parametrize(
+    "numbers", [[NAN, 0.0, 1.0, 2.0, 3.0, NAN, 1.0, None], [NAN, 0.5, 1.0, 2.25, 3.5, NAN, 1.0, None]]
+)
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nan_is_a_gap_whatever_the_statistics_of_files_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, rule: Any, numbers: list[Any], kept: Any, held: bool
+) -> None:
+    """They leave NaN out, and DuckDB believes them."""
+    only(monkeypatch, [engine])
+    folder = written(tmp_path / "rows", {"x": numbers, "y": [v % 2 for v in range(len(numbers))]})
+
+    def read(source: Any) -> Any:
+        try:
+            table = td.read_table(source, **rule, **kept)
+        except td.TableError as error:
+            return type(error)
+        return table.states, cells(table, [0, 1])
+
+    whole = read(next(folder.glob("*.parquet")))
+    if not held:
+        monkeypatch.setattr(frames, "fits_in_memory", lambda *_: False)
+    assert read(folder) == whole
+
+
+@pytest.mark.usefixtures("nothing_fits")
 def test_copies_and_forks(tmp_path: Path) -> None:
     table = td.read_table(written(tmp_path / "rows", {"a": [0, 1, 1, 0], "b": [0, 0, 1, 1]}))
     assert copy.deepcopy(table) == copy.copy(table) == table

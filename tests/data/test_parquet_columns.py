@@ -147,6 +147,23 @@ def test_names_that_differ_in_capitals(tmp_path: Path, monkeypatch: pytest.Monke
             td.read_table(folder, **said)
 
 
+def test_names_with_dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As R writes them; DuckDB takes what stands before the dot for a table."""
+    pytest.importorskip("polars")
+    content = {"Sepal.Length": [0, 1, 1, 0], "Species": [0, 0, 1, 1], "Year": [1, 0, 1, 0]}
+    others = td.Table({name: content[name] for name in ("Species", "Year")})
+    folder = written(tmp_path / "rows", content)
+    assert td.read_table(folder) == td.Table(content)
+    only(monkeypatch, ["duckdb"])
+    with pytest.raises(td.TableError, match=r"names with dots, such as 'Sepal\.Length': rename them, or pip install"):
+        td.read_table(folder)
+    assert td.read_table(folder, leave_out=["Sepal.Length"]) == others
+    rows = pytest.importorskip("duckdb").read_parquet(f"{folder}/*.parquet")
+    with pytest.raises(td.TableError, match=r"names with dots, such as 'Sepal\.Length': rename them"):
+        td.Table(rows)
+    assert td.Table(rows, columns=["Species", "Year"]) == others
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_names_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     from pyarrow import parquet

@@ -5,6 +5,7 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -36,8 +37,9 @@ from topdag.data.discretize import (
 )
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
 from topdag.data.lazy.distinct import fits_in_memory
+from topdag.data.lazy.parquet_columns import why_not_duckdb
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
-from topdag.data.series import columns_of_series, counted, gives_parts, told_of
+from topdag.data.series import columns_of_series, counted, gives_parts, is_of_duckdb, told_of
 from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError
 
@@ -49,8 +51,12 @@ Parts = tuple[list[Column], Options, Place, tuple[str, ...], ChunkedRows | None]
 def parts_of_frame(source: Any, options: Options) -> Parts:
     with told_of(f"this {type(source).__name__}"):
         frame = nw.from_native(source)
+        names = [name for _, name in left_in(frame.collect_schema().names(), options.used)]
+        why_not = why_not_duckdb(names) if is_of_duckdb(source) else ""
+        if why_not:
+            raise TableError(why_not)
         if not options.used.are_all:
-            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.used))
+            frame = frame.select(names)
         return parts_of_used(frame, options)
 
 
@@ -150,8 +156,11 @@ def few_at_once(frame: Any, asked: Sequence[Sequence[Any]]) -> list[list[float]]
 
 
 def gap(name: str, may_be_nan: bool) -> Any:
+    """DuckDB takes statistics in Parquet files, which leave NaN out, to say that nothing is NaN; so it is asked what is
+    neither finite nor infinite."""
     cell = nw.col(name)
-    return cell.is_null() | cell.is_nan() if may_be_nan else cell.is_null()
+    is_number = cell.is_finite() | (cell == math.inf) | (cell == -math.inf)
+    return cell.is_null() | ~is_number if may_be_nan else cell.is_null()
 
 
 def rows_with_weight(frame: Any, weight: str | None, schema: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:

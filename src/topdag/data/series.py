@@ -121,7 +121,7 @@ def parts_of_rows(rows: Any, at_once: int = ROWS_OF_A_PART) -> Iterator[Any]:
 
 def native_parts(native: Any, at_once: int) -> Iterator[Any]:
     """Nothing where the engine does not give its rows so."""
-    if hasattr(native, "to_arrow_reader"):  # of DuckDB
+    if is_of_duckdb(native):
         from pyarrow import Table
 
         yield from (Table.from_batches([batch]) for batch in native.to_arrow_reader(at_once))
@@ -131,7 +131,11 @@ def native_parts(native: Any, at_once: int) -> Iterator[Any]:
 
 def gives_parts(native: Any) -> bool:
     """Whether this is a lazy frame whose rows come part after part."""
-    return hasattr(native, "to_arrow_reader") or hasattr(native, "collect_batches")
+    return is_of_duckdb(native) or hasattr(native, "collect_batches")
+
+
+def is_of_duckdb(native: Any) -> bool:
+    return hasattr(native, "to_arrow_reader")
 
 
 def require_memory_for(n_distinct: int, n_columns: int) -> None:

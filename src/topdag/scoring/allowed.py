@@ -20,9 +20,9 @@ from topdag._util.bitsets import as_set, bits, is_empty, sizes_of
 from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ConstraintError
+from topdag.scoring.keep import FEW_FAMILIES
 from topdag.scoring.kinds.discrete import SetScore, coded
 from topdag.scoring.kinds.interventions import WhereNotSet
-from topdag.scoring.keep import FEW_FAMILIES
 from topdag.scoring.pruned import PrunedScores, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact

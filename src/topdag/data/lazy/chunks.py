@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain, combinations
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -45,6 +45,7 @@ NOTE = (
     "of few columns at a time are added up."
 )
 ROWS_OF_A_CHUNK = 2**18
+SECONDS_A_LOOK = 0.1
 PART_FOR_COUNTS = 1 / 4
 """Of the memory; the engine that reads takes half."""
 
@@ -75,6 +76,8 @@ class ChunkedRows:
     """Those it is read from, as they were."""
     _margins: _core.Margins | None = None
     _one_at_a_time: Lock = field(default_factory=Lock)
+    _reading: int | None = None
+    """The thread that reads."""
     _process: int = field(default_factory=os.getpid)
 
     def __reduce__(self) -> Any:
@@ -106,8 +109,16 @@ class ChunkedRows:
         most = min(most, len(self.varying))
         if os.getpid() != self._process:  # engines and locks do not work on in forked processes
             raise self.needed("This process is a fork of the one that read the table, and")
-        with self._one_at_a_time:  # engines do not read for two
-            if self._margins is None or self._margins.most_variables < most:
+        if self._has(most):
+            return self._margins
+        if self._reading == get_ident():
+            raise TableError("the rows of this table are being read; a function for on_progress cannot ask for more")
+        while not self._one_at_a_time.acquire(timeout=SECONDS_A_LOOK):  # engines do not read for two
+            if run is not None and run.is_over:
+                return None
+        self._reading = get_ident()
+        try:
+            if not self._has(most):
                 allowed = available_memory() if run is None else run.allowed_memory
                 threads = usable_cores() if run is None else run.threads
                 with told_of("the rows", "cannot be read again"):
@@ -116,6 +127,12 @@ class ChunkedRows:
                     return None
                 self._margins = read
             return self._margins
+        finally:
+            self._reading = None
+            self._one_at_a_time.release()
+
+    def _has(self, most: int) -> bool:
+        return self._margins is not None and self._margins.most_variables >= most
 
     def counts_of(self, columns: Sequence[int]) -> tuple[NDArray[np.uint16], NDArray[np.uint32]]:
         """The distinct rows of these columns, and how often each occurs."""
@@ -288,6 +305,9 @@ def chunked(
     if not len(counts[0]):
         raise TableError("the table has no rows")
     draft = with_declared_states(Draft(cut, counts[0], place_in_lazy_frame), options.states or {})
+    with_gaps = [column.name for column in draft.columns if (column.codes < 0).any()]
+    if with_gaps and options.missing != "state":  # rows with gaps were left out, or refused, when they were counted
+        raise changed(f"column {with_gaps[0]!r} has missing values, which it had not")
     draft = without_gaps(draft, options.missing)
     columns, whole_notes = cut_columns(draft.columns, counts[0], None, place_in_lazy_frame)
     columns = [limited(with_missing_state(column)) for column in columns]

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from topdag._util.memory import available_memory
-from topdag.data.series import BYTES_OF_A_CODE, BYTES_OF_A_ROW, gives_parts
+from topdag.data.series import BYTES_OF_A_CODE, BYTES_OF_A_ROW, gives_parts, is_of_duckdb
 
 
 def fits_in_memory(frame: Any, names: Sequence[str], memory_limit: int | None) -> bool:
@@ -23,7 +23,7 @@ def fits_in_memory(frame: Any, names: Sequence[str], memory_limit: int | None) -
 
 def n_distinct_about(native: Any) -> int:
     """Counted by an engine in one reading and little memory, a few hundredths too many or too few."""
-    if hasattr(native, "to_arrow_reader"):  # of DuckDB
+    if is_of_duckdb(native):
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in native.columns)
         return int(native.aggregate(f"approx_count_distinct(hash({quoted}))").fetchall()[0][0])
     import polars

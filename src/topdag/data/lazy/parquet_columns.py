@@ -95,6 +95,18 @@ def types_differ(name: str, found: Sequence[tuple[str, FileColumn]]) -> TableErr
     )
 
 
+def why_not_duckdb(names: Sequence[str]) -> str:
+    """What of these names DuckDB cannot tell apart, or find, and what to do; empty where all is well."""
+    alike = alike_but_for_capitals(names)
+    if alike:
+        return (
+            f"the names {listing(alike)} differ in capitals only, which DuckDB does not tell apart: leave out all but "
+            f"one with {option('leave_out', alike[1:])}, or rename them"
+        )
+    dotted = [name for name in names if "." in name]  # it takes what is before the dot for a table
+    return f"DuckDB cannot be asked for names with dots, such as {listing(dotted)}: rename them" if dotted else ""
+
+
 def alike_but_for_capitals(names: Sequence[str]) -> list[str]:
     """Names that an engine that does not look at capitals (of ASCII) takes for one."""
     lower = [name.encode().lower() for name in names]

@@ -19,12 +19,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from topdag._util.memory import available_memory
-from topdag._util.messages import listing
 from topdag._util.options import option
 from topdag._util.run import usable_cores
 from topdag.data.columns import Used, left_in
 from topdag.data.discretize import MOST_WHOLE
-from topdag.data.lazy.parquet_columns import FileColumn, Schema, alike_but_for_capitals, joint_type, names_in_all
+from topdag.data.lazy.parquet_columns import FileColumn, Schema, joint_type, names_in_all, why_not_duckdb
 from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
 
@@ -60,7 +59,7 @@ def frame_of_files(files: list[str], used: Used, *, in_order: bool, memory_limit
     """The used columns of all their rows, as a lazy frame of narwhals, while their engine is open; ``in_order``: file
     by file, row by row, as a whole frame. To count rows any order will do."""
     memory = available_memory() if memory_limit is None else min(memory_limit, available_memory())
-    alike: list[str] = []
+    why_not = ""
     for open_engine in (_duckdb, _polars):
         try:
             engine = open_engine(in_order, max(LEAST_MEMORY, memory // 2))  # the distinct rows find room beside it
@@ -68,15 +67,12 @@ def frame_of_files(files: list[str], used: Used, *, in_order: bool, memory_limit
             continue
         schemas = {file: _schema(engine, file) for file in files}
         names = names_in_all(schemas, used)
-        alike = [] if engine.minds_capitals else alike_but_for_capitals(names)
-        if not alike:
+        why_not = engine.why_not(names)
+        if not why_not:
             yield _joined(engine, schemas, names, in_order)
             return
-    if alike:
-        raise TableError(
-            f"the names {listing(alike)} differ in capitals only, which DuckDB does not tell apart: leave out all but "
-            f"one with {option('leave_out', alike[1:])}, rename them, or pip install polars"
-        )
+    if why_not:
+        raise TableError(f"{why_not}, or pip install polars")
     raise TableError("reading many Parquet files needs duckdb and pyarrow, or polars: pip install 'topdag[large]'")
 
 
@@ -100,7 +96,8 @@ class ParquetReader:
     """Those of a file, with their names in it."""
     rows_of: Callable[[list[str]], Any]
     """Those of files with the same columns of the same types."""
-    minds_capitals: bool
+    why_not: Callable[[Sequence[str]], str]
+    """Which names it does not take, in words."""
 
 
 def _duckdb(in_order: bool, memory: int) -> ParquetReader:
@@ -108,6 +105,7 @@ def _duckdb(in_order: bool, memory: int) -> ParquetReader:
     threads = max(1, min(usable_cores(), memory // MEMORY_OF_A_THREAD))
     limits = {"memory_limit": f"{memory // 2**20}MiB", "threads": threads}
     connection = duckdb.connect(config={"preserve_insertion_order": in_order, **limits})
+    connection.execute("SET enable_progress_bar = false")  # it would stand in what is printed
 
     def rows_of(files: list[str]) -> Any:  # it takes names for patterns
         return connection.read_parquet([escape(file) for file in files])
@@ -118,7 +116,7 @@ def _duckdb(in_order: bool, memory: int) -> ParquetReader:
         types = ["NULL" if str(field.type) == "null" else of for field, of in zip(written, rows.types, strict=True)]
         return list(zip(written.names, _columns(rows, types), strict=True))
 
-    return ParquetReader(columns_of, rows_of, minds_capitals=False)
+    return ParquetReader(columns_of, rows_of, why_not_duckdb)
 
 
 def _polars(in_order: bool, memory: int) -> ParquetReader:  # it keeps the order, and takes what it needs
@@ -131,7 +129,7 @@ def _polars(in_order: bool, memory: int) -> ParquetReader:  # it keeps the order
         types = polars.read_parquet_schema(file)
         return list(zip(types, _columns(rows_of([file]), types.values()), strict=True))
 
-    return ParquetReader(columns_of, rows_of, minds_capitals=True)
+    return ParquetReader(columns_of, rows_of, lambda names: "")
 
 
 def _columns(rows: Any, types: Iterable[Any]) -> list[FileColumn]:
