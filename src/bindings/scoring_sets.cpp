@@ -86,8 +86,12 @@ void bind_scores(nb::module_& m) {
             return score_one_set(t.view, formula, variables);
         },
         "table"_a, "formula"_a, "variables"_a);
-    m.def("scoring_bytes", [](const PyTable& t, const SetFormula& f, int threads) { return scoring_bytes(t.view, f, threads); },
-          "table"_a, "formula"_a, "threads"_a);
+    m.def(
+        "scoring_bytes",
+        [](const PyTable& t, const SetFormula& formula, int max_size, int threads) {
+            return scoring_bytes(t.view, formula, max_size, threads);
+        },
+        "table"_a, "formula"_a, "max_size"_a, "threads"_a);
 
     m.def(
         "score_all_sets",

@@ -27,7 +27,7 @@ def test_what_does_not_fit_is_said_before_it_is_tried(topdag: Topdag, wide: Path
     options = ["--score", "bic", "--memory-limit", "100KB"]
     ran = topdag(command[0], wide, *command[1:], *options)
     assert ran.code == Exit.STOPPED
-    assert "more than there is" in ran.err and "limit the parents (--max-parents)" in ran.err
+    assert "more than is allowed" in ran.err and "limit the parents (--max-parents)" in ran.err
     said = " ".join(ran.out.split())
     assert "v0" in said and "memory" in said and "Scoring the parent sets of 40 variables needs" in said
     assert "--max-parents" in said and "max_parents" not in said

@@ -333,7 +333,7 @@ void check_set_scores(const Table& table) {
             const bool is_wanted = size_of(set) <= max_size && naive_cells(table, set) <= hope;
             check(is_close(scores[set], is_wanted ? expected : -infinity), "score of a set among all");
         }
-        check(scoring_bytes(table, formula, 3) > 0, "bytes are positive");
+        check(scoring_bytes(table, formula, table.n_variables(), 3) > 0, "bytes are positive");
     }
 }
 

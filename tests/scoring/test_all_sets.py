@@ -335,7 +335,7 @@ def test_large_weights_and_few_rows_score_as_fast_as_few_rows_alone() -> None:
     arities = [2] * 18
     light, heavy = (_core.CodedTable(codes.astype(np.uint16), arities, np.full(20, w, np.uint32)) for w in (1, 10**7))
     formula = td.BIC().joint(20)
-    assert _core.scoring_bytes(light, formula, 2) * 1000 > _core.scoring_bytes(heavy, formula, 2)
+    assert _core.scoring_bytes(light, formula, 3, 2) * 1000 > _core.scoring_bytes(heavy, formula, 3, 2)
     table = table_of(codes, arities, rng.choice(LARGE_WEIGHTS, 20))
     scores = td.score(table, td.BDeu(), max_parents=3)
     assert scores.store.value(0, 0b1110) == pytest.approx(scores.local("V0", ["V1", "V2", "V3"]), rel=1e-9)

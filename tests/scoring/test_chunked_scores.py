@@ -233,7 +233,7 @@ def test_every_place_can_stop_it(both: Callable[..., Both], monkeypatch: pytest.
 def test_the_plan_speaks_of_reading(both: Callable[..., Both]) -> None:
     _, table = both(6, 400, seed=3)
     plan = td.plan(table, max_parents=2)
-    assert plan.fits and plan.seconds is None and plan.scoring is not None and 0 < plan.scoring < 1
+    assert plan.fits and plan.scoring is not None and plan.seconds is not None and 0 < plan.scoring <= plan.seconds < 1
     assert not td.plan(table, td.BDs()).fits
     small = td.plan(table, max_parents=4, memory_limit="20kB")
     assert not small.fits and "Give max_parents=" in small.reason

@@ -99,6 +99,12 @@ void Margins::choose_blocks(double bytes) {
     }
 }
 
+double Margins::bytes_at_work(int threads) const {
+    constexpr double bytes_of_a_sum = 3.0 * sizeof(std::uint32_t);  // of each cell: the table, a half of it and a quarter
+    const double at_once = static_cast<double>(rows_at_once) * (2.0 * static_cast<double>(blocks_.size()) + 4.0 * threads);
+    return bytes_ + at_once + bytes_of_a_sum * most_cells_ * threads;
+}
+
 void Margins::list_tables() {
     block_of_.resize(n_variables());
     for (std::size_t b = 0; b < blocks_.size(); ++b)

@@ -32,6 +32,7 @@ public:
     double n_tables() const { return n_tables_; }
     double most_cells() const { return most_cells_; }  // of a table
     double bytes() const { return bytes_; }            // of all tables
+    double bytes_at_work(int threads) const;           // with what is needed to fill them, and to sum out of them
 
     // Counts further rows, of the same variables, in so many steps of limits.done. False when a limit stopped it: then no
     // count is right any more. No table may have more than 2^32 cells.

@@ -185,7 +185,9 @@ bool score_families_bds(const Table& table, double ess, int max_parents, Limits&
     return !limits.stop.load();
 }
 
-double scoring_bytes(const Table& table, const SetFormula& formula, int threads) {
+double scoring_bytes(const Table& table, const SetFormula& formula, int max_size, int threads) {
+    if (const auto margins = margins_worthwhile(table, max_size, n_sets_up_to(table.n_variables(), max_size)))
+        return CellTables::bytes(table, formula.spread) + margins->bytes_at_work(threads);
     return counting_bytes(table, formula.spread, threads);
 }
 

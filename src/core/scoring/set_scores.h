@@ -52,8 +52,8 @@ bool score_families_bds(const Table& table, double ess, int max_parents, Limits&
 bool score_all_sets_bde(const Table& table, double ess, const double* prior, int max_size, Limits& limits,
                         double* scores);
 
-// Bytes taken while scoring all sets, beside the result.
-double scoring_bytes(const Table& table, const SetFormula& formula, int threads);
+// Bytes taken while scoring all sets of at most so many variables, beside the result.
+double scoring_bytes(const Table& table, const SetFormula& formula, int max_size, int threads);
 
 // The largest absolute value among the finite ones.
 double largest_magnitude(const double* values, std::size_t size, Limits& limits);

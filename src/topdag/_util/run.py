@@ -208,7 +208,9 @@ class Run:
         if needed > available:
             is_free = self.memory_limit is None
             limit = "free on this machine" if is_free else f"allowed by {option('memory_limit')}"
-            said = f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} are {limit}. {advice}"
+            takes, there_is = shown_bytes(needed), shown_bytes(available)
+            takes = f"a little more than {takes}" if takes == there_is else takes
+            said = f"{what} needs {takes}; {there_is} are {limit}. {advice}"
             raise TooLarge(said, by_limit=not is_free)
         self.memory = max(self.memory, int(needed))
 

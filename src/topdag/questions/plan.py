@@ -21,7 +21,7 @@ from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
 from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages
-from topdag.scoring.all_sets import within_columns
+from topdag.scoring.all_sets import bytes_to_count, within_columns
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
@@ -38,6 +38,7 @@ from topdag.search.engines import (
     most_that_fit,
     n_sets_up_to,
     set_bytes,
+    sizes,
 )
 from topdag.search.lattice import block_lattice_bytes, most_held
 
@@ -66,6 +67,8 @@ BYTES_BY_LIMIT = 300.0
 PER_CELL_READ = 1.5e-8
 PER_ROW_COUNTED = 1.3e-9
 """In each table, where rows are read chunk by chunk."""
+LITTLE = 1e7
+"""Bytes that nobody plans for."""
 SEARCH_BYTES = 3e7
 """What a search itself starts with."""
 
@@ -86,6 +89,7 @@ NONE = "none"
 """The engine of a question that cannot be answered."""
 LISTS = ("list", "within")
 SUMS = ("edges", "paths", "evidence")
+ON_ALL_SETS = (Engine.DENSE, Engine.BLOCKS, Engine.IDEALS)
 A_YEAR = 365 * 86_400.0
 
 
@@ -95,8 +99,8 @@ class Plan:
 
     ``seconds``: a rough guess for two cores, ``scoring`` and ``search`` its parts; None where it depends on the data.
     ``listed``: families that can matter are scored as lists; then ``scoring`` and ``memory`` are what it can take at
-    most. ``memory``: bytes; ``fits``: whether so many are there; ``advice``: what to change where they are not, or
-    where it will take long; ``notes``: what was done to the table.
+    most. ``memory``: bytes; ``fits``: whether so many are there, or ``by_limit`` allowed; ``advice``: what to change
+    where they are not, or where it will take long; ``notes``: what was done to the table.
     """
 
     question: str
@@ -112,6 +116,7 @@ class Plan:
     fits: bool
     advice: str
     listed: bool = False
+    by_limit: bool = False
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -145,7 +150,7 @@ class Plan:
     @property
     def _remark(self) -> str:
         if not self.fits:
-            return ", more than there is"
+            return ", more than is allowed" if self.by_limit else ", more than there is"
         return " on, as the data make it" if self._is_open else ""
 
     @property
@@ -229,6 +234,7 @@ def plan(
         fits=fits,
         advice=_advice(request, n, question, allowed) if is_long or not fits else "",
         listed=listed,
+        by_limit=memory_limit is not None,
         notes=notes,
     )
 
@@ -255,7 +261,7 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
         kind = within_columns(kind, table, scored_columns(table))
     if decision.scores_lists:
         cost = _search_cost(n, table, kind, request.max_parents, slower)
-        if question in SUMS or question == "sample":  # few families, but all sets
+        if question in SUMS or question == "sample" or decision.engine in ON_ALL_SETS:  # few families, but all sets
             search = _search_seconds(decision.engine, n, question)
             cost = replace(cost, search=None if search is None else search * slower)
             return replace(cost, memory=cost.memory + _bytes(decision, request, n, question))
@@ -263,6 +269,10 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
+    if isinstance(kind, SetScore):  # counting gives back what it took before anything is searched
+        limit = n if request.max_parents is None else request.max_parents
+        counting = sum(bytes_to_count(table, scored_columns(table), kind, limit, usable_cores()))
+        memory = max(memory, counting if counting > LITTLE else 0)
     if request.prior is not None and not isinstance(request.prior, OrderModular):
         memory += weighed_bytes(n)
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
@@ -375,10 +385,13 @@ def _advice(request: Request, n: int, question: str, allowed: int) -> str:
         return _leaving_out(max(1, n - fits))
     if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
+    if n <= sizes().few:  # all sets are counted, however few parents are allowed
+        return f"{_leaving_out(n - fits) if n > fits else 'allow more memory'}, or take fewer rows"
     ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
     if not isinstance(kind.unconstrained, BIC | AIC | NAL | GaussianScore):
         ways.append("use BIC, whose penalty does the same")
-    return ", or ".join(ways) + (f"; or {_leaving_out(n - most_held())}" if n > most_held() else "")
+    most = min(fits, most_held())
+    return ", or ".join(ways) + (f"; or {_leaving_out(n - most)}" if n > most else "")
 
 
 def _advice_on_sums(prior: Prior | None, n: int, fits: int, question: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats
+from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag.data.groups import numbers_of
@@ -59,14 +60,24 @@ def within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> Sc
     return kind if n_continuous else BIC()
 
 
+def bytes_to_count(
+    table: Table, columns: Sequence[int], kind: SetScore, max_parents: int, threads: int
+) -> tuple[int, float]:
+    """What scores of all sets take, and what counting takes beside them, which grows with the distinct rows."""
+    arities = {int(table.arities[v]) for v in columns}
+    n_arrays = 1 + sum(kind.below(table.n_rows, arity) is not None for arity in arities)
+    n = len(columns)
+    view, formula = coded(table, columns), kind.joint(table.n_rows)
+    return n_arrays * set_bytes(n), _core.scoring_bytes(view, formula, min(n, max_parents + 1), threads)
+
+
 def _fill_sets(table: Table, columns: tuple[int, ...], kind: SetScore, max_parents: int, run: Run) -> SetStore | None:
     view = coded(table, columns)
     arities = [int(table.arities[v]) for v in columns]
     joint_formula = kind.joint(table.n_rows)
     formulas = {arity: kind.below(table.n_rows, arity) for arity in sorted(set(arities))}
-    n_arrays = 1 + sum(formula is not None for formula in formulas.values())
-    working = _core.scoring_bytes(view, joint_formula, run.threads)
-    _require_memory(n_arrays * set_bytes(len(columns)) + working, len(columns), kind, run)
+    held, working = bytes_to_count(table, columns, kind, max_parents, run.threads)
+    _require_memory(held + working, len(columns), kind, run, None if held > working else table.n_distinct)
 
     def fill(formula: _core.SetFormula, size: int) -> Floats | None:
         return _core.score_all_sets(view, formula, size, run.limits)
@@ -246,12 +257,14 @@ def _all_families(n: int, max_parents: int) -> Iterator[tuple[int, tuple[int, ..
             yield from ((x, parents) for parents in itertools.combinations(others, size))
 
 
-def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run) -> None:
-    run.require_memory(
-        needed,
-        f"Scoring all sets of {n} variables",
-        f"Each variable left out halves it: {shown_bytes(needed / 2)}; or {_otherwise(kind)}.",
-    )
+def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run, distinct: int | None = None) -> None:
+    """``distinct``: rows that take most of it."""
+    advice = f"Each variable left out halves it: {shown_bytes(needed / 2)}; or {_otherwise(kind)}."
+    if distinct is not None:
+        advice = f"Most of it is for {distinct:,} different rows, by each of {plural(run.threads, 'thread')}: " + (
+            f"take fewer threads ({option('threads', 1)}), or fewer rows." if run.threads > 1 else "take fewer rows."
+        )
+    run.require_memory(needed, f"Scoring all sets of {n} variables", advice)
 
 
 def _otherwise(kind: ScoreKind) -> str:

@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def test_what_does_not_fit_comes_with_advice() -> None:
     assert not planned.fits
     assert planned.memory > 1e9
     assert "max_parents" in planned.advice
-    assert "more than there is" in str(planned)
+    assert "more than is allowed" in str(planned)
     too_many = td.plan(sampled_table(65, 60, seed=1), td.BIC(), question="edges")
     assert not too_many.fits and too_many.engine == "none"
     assert "at most 64" in too_many.reason
@@ -170,6 +171,21 @@ def test_lists_take_more_than_the_best_network() -> None:
         assert bytes_for_all_sets(n, "list", 2) > bytes_for_all_sets(n, "best", 2)
     with pytest.raises(td.ScoreError, match="question must be one of 'best', 'list'"):
         td.plan(table, question="most")
+
+
+@pytest.mark.parametrize("kind", ["bdeu", "bic", "qnml"])
+@pytest.mark.parametrize("limit", [None, 2])
+def test_many_different_rows_take_what_the_plan_says(kind: str, limit: int | None) -> None:
+    table = sampled_table(14, 20_000, seed=1, states=4)
+    for question, ask in {"best": td.best_network, "list": partial(td.k_best_networks, k=5)}.items():
+        planned = td.plan(table, kind, question=question, max_parents=limit)
+        said: dict[str, Any] = dict(kind=kind, max_parents=limit)
+        assert planned.memory > 20_000 * 14 * 8
+        assert ask(table, memory_limit=planned.memory + 5_000, **said).proof.status.name == "PROVED"
+        with pytest.raises(td.TooLarge, match="different rows"):
+            ask(table, memory_limit=planned.memory - 5_000, **said)
+        less = td.plan(table, kind, question=question, max_parents=limit, memory_limit=planned.memory - 5_000)
+        assert not less.fits and "more than is allowed" in str(less) and "take fewer rows" in less.advice
 
 
 @pytest.mark.parametrize("kind", ["bdeu", "bic"])
@@ -193,7 +209,7 @@ def test_the_command(topdag: Topdag, tmp_path) -> None:
     assert "engine     search: the penalty of BIC() rules out most" in ran.out
     orders = ("--max-parents", "2", "--prior", "order-modular", "--memory-limit", "8GB")
     weighed = topdag("plan", path, "--score", "bic", *orders)
-    assert weighed.code == 5 and "more than there is" in weighed.out
+    assert weighed.code == 5 and "more than is allowed" in weighed.out
     known = topdag("plan", path, "--score", "bic", "--rule", "V0->V1 or V2->V3")
     assert known.code == 0 and "engine     constrained search: constraints speak of several" in known.out
     refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
@@ -220,7 +236,7 @@ def test_sums_and_samples_are_planned(question: str) -> None:
     assert 100 < large.search / small.search < 3**6 + 1
     assert small.fits and small.memory < large.memory
     too_many = td.plan(sampled_table(27, 60, seed=1), question=question, memory_limit="4GB")
-    assert not too_many.fits and "more than there is" in str(too_many)
+    assert not too_many.fits and "more than is allowed" in str(too_many)
     assert "average over a list of networks, or leave out" in too_many.advice
     few_parents = td.plan(sampled_table(27, 60, seed=1), question=question, max_parents=2, memory_limit="4GB")
     assert not few_parents.fits and few_parents.memory > 0.8 * too_many.memory  # of all sets, however few families
