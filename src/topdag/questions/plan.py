@@ -264,7 +264,9 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
         if question in SUMS or question == "sample" or decision.engine in ON_ALL_SETS:  # few families, but all sets
             search = _search_seconds(decision.engine, n, question)
             cost = replace(cost, search=None if search is None else search * slower)
-            return replace(cost, memory=cost.memory + _bytes(decision, request, n, question))
+            tables = _bytes(decision, request, n, question)
+            is_apart = decision.engine in ON_ALL_SETS  # what scoring takes is given back before
+            return replace(cost, memory=max(cost.memory, tables) if is_apart else cost.memory + tables)
         return replace(cost, memory=cost.memory + _order_bytes(request, n, usable_cores()))
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
