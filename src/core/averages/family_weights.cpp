@@ -37,7 +37,9 @@ void sum_over(Real* values, Exponent* exponents, int bits, bool halves_first, Jo
 Weight weight_of(double local) {
     if (local == -std::numeric_limits<double>::infinity()) return {0.0, zero_exponent};
     if (!(std::abs(local) <= largest_local_score))
-        throw std::invalid_argument("A log weight is further than 5,000,000 from zero: sums cannot hold it.");
+        throw std::invalid_argument(
+            "A local score is further than 5,000,000 from zero, as those of some million rows are: sums over all "
+            "networks cannot hold it. Lists (all within a factor, the k best) and samples of networks can be had.");
     const double e = std::floor(local * std::numbers::log2e);
     return {std::exp((local - e * ln2_high) - e * ln2_low), static_cast<Exponent>(e)};
 }
