@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,17 @@ def test_nobody_could_work(executor: Any) -> None:
     for ask in (td.best_network, td.bootstrap, td.score):
         with pytest.raises(td.ScoreError, match="executor must be a number of processes"):
             ask(td.example_table(), executor=executor)
+
+
+def test_an_address_begins_with_how_it_is_reached() -> None:
+    with pytest.raises(td.ScoreError, match="give 'tcp://localhost:8786'"):
+        td.score(td.example_table(), executor="localhost:8786")
+
+
+def test_a_cluster_has_clients() -> None:
+    cluster = SimpleNamespace(scheduler_address="tcp://localhost:8786")
+    with pytest.raises(td.ScoreError, match="is a cluster; give a client of it"):
+        td.score(td.example_table(), executor=cluster)
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])

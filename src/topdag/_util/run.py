@@ -245,10 +245,15 @@ def require_executor(executor: object) -> None:
         return
     from concurrent.futures import Executor
 
+    if hasattr(executor, "scheduler_address"):
+        raise ScoreError(f"executor: {type(executor).__name__} is a cluster; give a client of it, Client(cluster).")
+    if isinstance(executor, str) and re.fullmatch(r"[^/:\s]+:\d+", executor):
+        raise ScoreError(f"executor: an address begins with how it is reached, so give 'tcp://{executor}'.")
     if not isinstance(executor, Executor):
         raise ScoreError(
-            'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
-            f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
+            f'executor must be a number of processes up to {MOST_THREADS}, "processes", the address of a Dask '
+            'scheduler such as "tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, '
+            f"not {executor!r}."
         )
 
 
