@@ -42,10 +42,9 @@ def _own_columns(network: Network, source: Any, reading: Reading) -> Any:
         return source
 
 
-def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Reading | None = None) -> FittedNetwork:
+def fit_network(network: Network, table: Table, ess: float = 1.0) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
     check_ess(ess, "fit", or_none=True)
-    table = as_table(source, None, reading, NUMBERS_INSTEAD)
     require_known(network.names, table.names)
     if set(network.names) & set(table.continuous):
         table.require_states("fit", NUMBERS_INSTEAD)

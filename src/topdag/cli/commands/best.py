@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from topdag._util.atomic_write import NETWORKS, is_score_file
 from topdag._util.run import Run
@@ -21,6 +22,9 @@ from topdag.networks.network import Network
 from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
 from topdag.search.engines import NAMED, OrderBound, named_bound, named_engine
+
+if TYPE_CHECKING:
+    from topdag.networks.fitted import FittedNetwork
 
 ENGINES = " or ".join(f'"{engine.value}"' for engine in NAMED)
 BOUNDS = " or ".join(bound.value for bound in OrderBound)
@@ -111,9 +115,17 @@ def _write(answer: Answer, table: Table | None, outputs: list[Path]) -> None:
             mention(f"{target}: not written, there is no network")
         else:
             from topdag.io.networks import write_network  # formats load only where one is written
-            from topdag.networks.fit import fit_network
 
-            write_network(target, fit_network(answer.network, table) if is_fitted(target) else answer.network)
+            write_network(target, _as_written(answer.network, table, target))
+
+
+def _as_written(network: Network, table: Table | None, target: Path) -> Network | FittedNetwork:
+    """With probabilities where the file has room for them."""
+    if table is None or not is_fitted(target):
+        return network
+    from topdag.networks.fit import fit_network
+
+    return fit_network(network, table)
 
 
 COMMAND = Command(
