@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ctrl_c import press_ctrl_c
 from parquet_folders import written
 
 import topdag as td
@@ -219,7 +219,7 @@ def test_every_place_can_stop_it(both: Callable[..., Both], monkeypatch: pytest.
     def stop(progress: Progress) -> None:
         seen.append(progress)
         if len(seen) == 3:
-            signal.raise_signal(signal.SIGINT)
+            press_ctrl_c()
 
     with pytest.raises(td.Interrupted) as raised:
         td.best_network(table, max_parents=2, on_progress=stop)

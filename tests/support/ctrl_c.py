@@ -39,6 +39,9 @@ def only_a_person_ends_the_run() -> Iterator[None]:
         if _pressed_by_a_person:
             raise
         pytest.fail(f"{type(error).__name__} left the test: nothing heard the Ctrl-C that it pressed or raised")
+    else:
+        if _pressed_by_a_person:  # what the test asked took it for its own
+            raise KeyboardInterrupt
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -161,7 +161,7 @@ def test_priors(kind: ScoreKind, rows: int, form: str, monkeypatch: pytest.Monke
     orders = behind + [math.log(reference.linear_extensions(own)) for own in masks]
     found = td.best_network(scores, prior=td.OrderModular())
     assert orders[masks.index(masks_of(found.network))] >= orders.max() - 2 * scores.behind
-    with pytest.raises(td.ScoreError, match="sums cannot hold"):
+    with pytest.raises(td.ScoreError, match="sums over all networks cannot hold it"):
         td.log_evidence(scores)
 
 
