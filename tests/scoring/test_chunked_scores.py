@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from ctrl_c import press_ctrl_c
 from parquet_folders import written
+from score_checks import are_the_same
 
 import topdag as td
 from topdag.answers.check import check_network
 from topdag.data import frames
 from topdag.data.lazy import chunks
 from topdag.scoring.kinds.discrete import as_kind
-from topdag.scoring.scores import Scores
 from topdag.search.engines import sizes_given
 from topdag.types import Progress
 
@@ -51,22 +51,12 @@ def both(tmp_path: Path, nothing_fits: None) -> Callable[..., Both]:
     return made
 
 
-def same(one: Scores, other: Scores) -> bool:
-    a, b = one.store.listed, other.store.listed
-    return (
-        np.array_equal(a.lists.offsets, b.lists.offsets)
-        and a.lists.masks.tobytes() == b.lists.masks.tobytes()
-        and a.rounded.tobytes() == b.rounded.tobytes()
-        and one.grid == other.grid
-    )
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("keep", ["best", td.Within(20), td.KBest(3)])
 def test_families_are_the_same_to_the_last_bit(both: Callable[..., Both], kind: Any, keep: Any) -> None:
     """Rows of 23 variables are all different, so that the grid is the same too."""
     held, table = both(23, 150, seed=4)
-    assert same(td.score(held, kind, keep=keep, max_parents=2), td.score(table, kind, keep=keep, max_parents=2))
+    assert are_the_same(td.score(held, kind, keep=keep, max_parents=2), td.score(table, kind, keep=keep, max_parents=2))
 
 
 CONSTRAINTS = [
@@ -157,7 +147,7 @@ def test_columns_that_say_the_same_are_told(tmp_path: Path, nothing_fits: None) 
 def test_the_answer_does_not_depend_on_threads(both: Callable[..., Both]) -> None:
     _, table = both(8, 500, seed=9)
     several = [td.score(table, "bdeu", max_parents=3, threads=threads) for threads in (1, 2, 5)]
-    assert same(several[0], several[1]) and same(several[0], several[2])
+    assert are_the_same(several[0], several[1]) and are_the_same(several[0], several[2])
 
 
 def test_more_parents_than_were_counted_are_read_again(both: Callable[..., Both]) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from score_checks import are_the_same
 
 import topdag as td
 from topdag.scoring import elsewhere
-from topdag.scoring.scores import Scores
 from topdag.types import Progress
 
 
@@ -31,16 +31,6 @@ def wide_table(rows: int = 120) -> td.Table:
     return td.random_network(23, seed=4, arities=3).sample(rows, seed=4)
 
 
-def same(one: Scores, other: Scores) -> bool:
-    a, b = one.store.listed, other.store.listed
-    return (
-        np.array_equal(a.lists.offsets, b.lists.offsets)
-        and a.lists.masks.tobytes() == b.lists.masks.tobytes()
-        and a.rounded.tobytes() == b.rounded.tobytes()
-        and one.grid == other.grid
-    )
-
-
 @pytest.mark.parametrize(
     ("kind", "keep", "most"),
     [
@@ -56,7 +46,7 @@ def same(one: Scores, other: Scores) -> bool:
 def test_the_same_scores(threads: Executor, kind: str, keep: Any, most: int | None) -> None:
     table = wide_table()
     here = td.score(table, kind, keep=keep, max_parents=most)
-    assert same(here, td.score(table, kind, keep=keep, max_parents=most, executor=threads))
+    assert are_the_same(here, td.score(table, kind, keep=keep, max_parents=most, executor=threads))
 
 
 @pytest.mark.parametrize("executor", [2, None])
@@ -69,7 +59,7 @@ def test_the_same_scores_of_rows_with_gaps(threads: Executor, executor: int | No
     asked: dict[str, Any] = dict(kind=td.NAL(), keep="best", constraints=known, max_parents=2)
     here = td.score(table, **asked)
     assert here.store.is_listed
-    assert same(here, td.score(table, **asked, executor=executor or threads))
+    assert are_the_same(here, td.score(table, **asked, executor=executor or threads))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -78,7 +68,7 @@ def test_the_same_scores_with_ties_and_weights(threads: Executor, seed: int) -> 
     rows = rng.integers(0, rng.choice([2, 4]), (int(rng.choice([6, 40])), 24))
     table = td.Table(rows, weights=rng.choice([1, 1, 3000], len(rows)), keep_constant=bool(seed % 2))
     here = td.score(table, "bic", keep="best", max_parents=2)
-    assert same(here, td.score(table, "bic", keep="best", max_parents=2, executor=threads))
+    assert are_the_same(here, td.score(table, "bic", keep="best", max_parents=2, executor=threads))
 
 
 def test_processes_and_constraints() -> None:
@@ -87,12 +77,12 @@ def test_processes_and_constraints() -> None:
     known = td.Constraints(forbidden_edges=[(a, b)], required_edges=[(c, d)])
     here = td.score(table, "bic", constraints=known)
     there = td.score(table, "bic", constraints=known, executor=2)
-    assert same(here, there) and td.best_network(here).score == td.best_network(there).score
+    assert are_the_same(here, there) and td.best_network(here).score == td.best_network(there).score
 
 
 def test_small_work_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elsewhere, "LEAST_WORK", 1e9)
-    assert same(td.score(wide_table(), "bic"), td.score(wide_table(), "bic", executor=_Broken()))
+    assert are_the_same(td.score(wide_table(), "bic"), td.score(wide_table(), "bic", executor=_Broken()))
     assert td.score(td.example_table(), executor=_Broken()).n_families > 0
 
 
