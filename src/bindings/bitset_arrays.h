@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "binding.h"

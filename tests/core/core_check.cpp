@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include "averages/family_weights.h"
 #include "base/big_array.h"

@@ -1,8 +1,6 @@
 // double_double.h: numbers of about 32 digits, as a double and what is left over [Dekker 1971].
 #pragma once
 
-#include <cmath>
-
 namespace topdag {
 
 struct DoubleDouble {

@@ -2,7 +2,6 @@
 #include "cuts/local_orders.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // parent_sets.h: per variable the parent sets worth keeping.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "base/var_set.h"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "base/run_limits.h"
 #include "base/var_set.h"

@@ -11,7 +11,6 @@
 // before x, and so are F and H of sets that are no ideals.
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <vector>
 

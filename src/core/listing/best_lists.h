@@ -2,9 +2,6 @@
 // by pass; each pass finds everything above its threshold, so whatever stops the work, the list is complete above it.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "base/run_limits.h"
 #include "lattice/lattice.h"
 #include "listing/found_networks.h"

@@ -1,7 +1,6 @@
 #include "listing/classes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 
 namespace topdag {

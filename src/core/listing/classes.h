@@ -1,7 +1,6 @@
 // classes.h: Markov equivalence classes of networks of up to 64 variables: their edges, size and members.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "base/big_count.h"

@@ -2,7 +2,6 @@
 #include "orders/order_layers.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/parallel.h"
 

@@ -3,7 +3,6 @@
 // For searches over partial networks of up to 26 variables, which hold families by the million.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,8 +1,6 @@
 // bde.cpp: set scores under an informative Dirichlet prior. The prior probability of a cell is known for the full
 // table only, so counts and probabilities are summed out together, variable by variable, dense all the way.
-#include <cmath>
 #include <limits>
-#include <memory>
 
 #include "base/careful_sum.h"
 #include "base/parallel.h"

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "base/infinity.h"
