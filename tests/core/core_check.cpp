@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "base/big_array.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "counting/counts.h"
 #include "counting/sparse_counts.h"
@@ -49,8 +49,6 @@
 using namespace topdag;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 int passed = 0;
 int failed = 0;

@@ -1,9 +1,9 @@
 #include "averages/family_weights.h"
 
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
@@ -35,7 +35,7 @@ void sum_over(Real* values, Exponent* exponents, int bits, bool halves_first, Jo
 }  // namespace
 
 Weight weight_of(double local) {
-    if (local == -std::numeric_limits<double>::infinity()) return {0.0, zero_exponent};
+    if (local == minus_infinity) return {0.0, zero_exponent};
     if (!(std::abs(local) <= largest_local_score))
         throw std::invalid_argument(
             "A local score is further than 5,000,000 from zero, as those of some million rows are: sums over all "

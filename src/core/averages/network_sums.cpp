@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "averages/prefix_sums.h"
 #include "averages/suffix_sums.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
@@ -112,7 +112,7 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, Limits&
     const double total = static_cast<double>(tables.prefixes.mantissa(tables.everything));
     if (tables.prefixes.exponent(tables.everything) == zero_exponent) {
         posteriors.finished = true;
-        posteriors.log_total = -std::numeric_limits<double>::infinity();
+        posteriors.log_total = minus_infinity;
         return posteriors;
     }
     posteriors.log_total = as_log(total, tables.prefixes.exponent(tables.everything));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "averages/order_ancestors.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
@@ -44,7 +44,7 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
     if (!sums.fill(limits)) return posteriors;
     posteriors.log_total = as_log(sums.before().mantissas[everything], sums.before().exponents[everything]);
     if (sums.before().exponents[everything] == zero_exponent) {
-        posteriors.log_total = -std::numeric_limits<double>::infinity();
+        posteriors.log_total = minus_infinity;
         posteriors.finished = true;
         return posteriors;
     }

@@ -1,16 +1,15 @@
 #include "climbing/data_climb.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
+#include "base/infinity.h"
 #include "families/order_moves.h"
 
 namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr double gain_of_a_move = 1e-7;  // below, sums of scores differ by rounding
 constexpr int most_climbs_in_vain = 1'000;
 constexpr double work_of_a_look = 64.0;  // for parents that are known

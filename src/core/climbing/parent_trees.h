@@ -6,11 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/infinity.h"
 #include "climbing/score_source.h"
 
 namespace topdag {
@@ -79,7 +79,7 @@ private:
     std::vector<double> scores_;
     std::size_t n_branches_ = 0;
     double charged_ = 0.0;
-    double allowed_ = std::numeric_limits<double>::infinity();
+    double allowed_ = infinity;
 };
 
 }  // namespace topdag

@@ -1,9 +1,9 @@
 #include "counting/counts.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "counting/cell_groups.h"
 #include "counting/cell_tables.h"
@@ -197,7 +197,7 @@ bool walk_all(const CountPlan& plan, const SetLimits& wanted, Limits& limits, Ma
 void clear(double* sums, std::size_t size, Limits& limits) {
     constexpr std::size_t part = std::size_t{1} << 22;
     parallel_for((size + part - 1) / part, limits, [&](std::size_t i, int) {
-        std::fill(sums + i * part, sums + std::min(size, (i + 1) * part), -std::numeric_limits<double>::infinity());
+        std::fill(sums + i * part, sums + std::min(size, (i + 1) * part), minus_infinity);
     });
 }
 

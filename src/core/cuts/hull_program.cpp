@@ -2,7 +2,8 @@
 #include "cuts/hull_program.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "base/infinity.h"
 
 namespace topdag {
 
@@ -102,7 +103,7 @@ void HullProgram::fill_direction(const Column& column) {
 bool HullProgram::enter(const Column& column) {
     fill_direction(column);
     std::size_t leaving = size_;
-    double step = std::numeric_limits<double>::infinity();
+    double step = infinity;
     for (std::size_t r = 0; r < size_; ++r) {
         if (direction_[r] < least_pivot) continue;
         const double ratio = std::max(values_[r], 0.0) / direction_[r];

@@ -2,19 +2,14 @@
 #include "cuts/local_orders.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
+
+#include "base/infinity.h"
 
 namespace topdag {
 
-namespace {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 LocalOrders::LocalOrders(int n, std::vector<Option> options)
-    : n_(n), options_(std::move(options)), offers_(n), least_(std::size_t{1} << n, infinite), from_(least_.size()),
+    : n_(n), options_(std::move(options)), offers_(n), least_(std::size_t{1} << n, infinity), from_(least_.size()),
       by_(least_.size()) {}
 
 // What the network costs in which each variable has its cheapest offer.
@@ -56,7 +51,7 @@ std::uint32_t LocalOrders::with_all_free(std::uint32_t placed, std::vector<int>*
 
 void LocalOrders::meet(std::uint32_t placed, double excess, std::uint32_t from, int by) {
     if (excess >= least_[placed]) return;
-    if (least_[placed] == infinite) met_.push_back(placed);
+    if (least_[placed] == infinity) met_.push_back(placed);
     least_[placed] = excess;
     from_[placed] = from;
     by_[placed] = static_cast<std::uint8_t>(by);
@@ -86,7 +81,7 @@ LocalNetwork LocalOrders::cheapest(std::span<const double> prices, std::span<con
         network.options[by] = best_offer(by, from_[placed]).option;
         with_all_free(from_[placed] | 1u << by, &network.options);
     }
-    for (const std::uint32_t placed : met_) least_[placed] = infinite;
+    for (const std::uint32_t placed : met_) least_[placed] = infinity;
     met_.clear();
     return network;
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
@@ -14,11 +14,11 @@ ReducedCosts above_cheapest(const ListedFamilies& families, std::span<const std:
                             std::vector<double> paid, long double given_back) {
     long double bound = given_back;  // parts of the sum may be as many times larger as there are variables
     for (int v = 0; v < families.n_variables(); ++v) {
-        double least = std::numeric_limits<double>::infinity();
+        double least = infinity;
         for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i)
             if (allowed[i]) least = std::min(least, paid[i]);
         bound += least;
-        if (least == std::numeric_limits<double>::infinity()) continue;
+        if (least == infinity) continue;
         for (std::size_t i = families.begin_of(v); i < families.end_of(v); ++i) paid[i] -= least;
     }
     return {static_cast<double>(bound), std::move(paid)};

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 
 namespace topdag {
@@ -25,7 +25,7 @@ class CandidatesOf {
 public:
     using Candidate = CandidateOf<Set>;
 
-    static constexpr double no_family = std::numeric_limits<double>::infinity();
+    static constexpr double no_family = infinity;
 
     // Families of x stand from offsets[x] to offsets[x + 1]; every variable has one. As many variables as Set holds.
     CandidatesOf(int n, const std::int64_t* offsets, const Set* parents, const double* scores) : of_(n) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <unordered_map>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "scoring/set_scores.h"
 
@@ -14,7 +14,7 @@ namespace topdag {
 
 namespace {
 
-constexpr double none = -std::numeric_limits<double>::infinity();
+constexpr double none = minus_infinity;
 constexpr double bytes_per_set = 64.0;  // of a table of sets met
 constexpr std::uint64_t sets_between_looks = 1024;
 

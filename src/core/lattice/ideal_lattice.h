@@ -4,10 +4,10 @@
 // the best of those families for each ideal: one pass over the families, then one over the ideals.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "base/big_array.h"
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "families/local_scores.h"
@@ -37,7 +37,7 @@ public:
     int n_variables() const { return n_; }
     std::size_t n_ideals() const { return ideals_.size(); }
     // Whatever scores less is not known of: here all is.
-    double lowest() const { return -std::numeric_limits<double>::infinity(); }
+    double lowest() const { return minus_infinity; }
     const LocalScores& scores() const { return scores_; }
     VarSet before(int x) const { return scores_.precedence().before(x); }
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }

@@ -11,10 +11,10 @@
 // before x, and so are F and H of sets that are no ideals.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "base/big_array.h"
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "families/local_scores.h"
@@ -41,7 +41,7 @@ public:
 
     int n_variables() const { return n_; }
     // Whatever scores less is not known of: here all is.
-    double lowest() const { return -std::numeric_limits<double>::infinity(); }
+    double lowest() const { return minus_infinity; }
     const LocalScores& scores() const { return scores_; }
     VarSet before(int x) const { return scores_.precedence().before(x); }
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 #include "families/local_scores.h"
 
@@ -59,7 +59,7 @@ template <class Lattice>
 BestNetwork best_network_of(const Lattice& lattice, double slack) {
     VarSet placed = n_sets(lattice.n_variables()) - 1;
     BestNetwork network{lattice.forward(placed), std::vector<VarSet>(lattice.n_variables(), 0)};
-    if (network.score == -std::numeric_limits<double>::infinity()) return network;
+    if (network.score == minus_infinity) return network;
     while (placed != 0) {
         const int x = last_variable_of(lattice, placed);
         placed &= ~only(x);

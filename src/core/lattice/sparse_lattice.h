@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/set_index.h"
 #include "base/var_set.h"
@@ -49,7 +49,7 @@ public:
 private:
     double at(const std::vector<double>& values, VarSet set) const {
         const std::uint32_t place = index_.find(set);
-        return place == SetIndex::absent ? -std::numeric_limits<double>::infinity() : values[place];
+        return place == SetIndex::absent ? minus_infinity : values[place];
     }
     void keep_live();
 

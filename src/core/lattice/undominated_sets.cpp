@@ -1,7 +1,6 @@
 #include "lattice/undominated_sets.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/infinity.h"
 #include "base/simd.h"
@@ -11,7 +10,7 @@ namespace topdag {
 
 namespace {
 
-constexpr double not_new = std::numeric_limits<double>::infinity();  // equals no score
+constexpr double not_new = infinity;  // equals no score
 constexpr std::size_t chunk = 64;
 
 // Raises the table to the local scores; those that do not raise it are struck out.

@@ -13,9 +13,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 #include "listing/listing.h"
 
@@ -38,7 +38,7 @@ public:
           n_(order.size()),
           before_(n_),
           later_(n_),
-          with_parent_(n_ * n_, -std::numeric_limits<double>::infinity()) {
+          with_parent_(n_ * n_, minus_infinity) {
         for (int x : order) {
             before_[x] = everything_;
             everything_ |= only(x);

@@ -1,9 +1,9 @@
 // found_networks.h: networks that a search found, and what is known of all others.
 #pragma once
 
-#include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 
 namespace topdag {
@@ -12,7 +12,7 @@ struct FoundNetworks {
     int n_variables;
     bool finished = false;                                   // all that was asked for was found
     bool memory_hit = false;                                 // when not: for lack of memory
-    double floor = std::numeric_limits<double>::infinity();  // everything that scores above is among them
+    double floor = infinity;  // everything that scores above is among them
     std::vector<double> scores;
     std::vector<VarSet> parents;  // n masks each: of a network, or of one member of a class
 

@@ -24,11 +24,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "lattice/family_bounds.h"
@@ -80,7 +80,7 @@ private:
         for (int x = 0; x < lattice_.n_variables(); ++x) {
             if (has(placed, x)) continue;
             const double rest = lattice_.backward(placed | only(x));
-            if (rest == -std::numeric_limits<double>::infinity()) continue;  // also when the threshold is as low
+            if (rest == minus_infinity) continue;  // also when the threshold is as low
             if (reached + lattice_.best(x, placed) + rest < threshold_) continue;
             for (const ScoredFamily& family : families_[x]) {
                 if (reached + family.score + rest < threshold_) break;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include "base/careful_sum.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "base/simd.h"
 
@@ -232,7 +232,7 @@ bool Margins::sums_of_all(const CellTables& tables, const SetLimits& wanted, Lim
     std::vector<Counts> found(limits.threads);
     parallel_for((size + sets_at_once - 1) / sets_at_once, limits, [&](std::size_t part, int worker) {
         for (VarSet set = part * sets_at_once; set < std::min(size, (part + 1) * sets_at_once); ++set) {
-            sums[set] = -std::numeric_limits<double>::infinity();
+            sums[set] = minus_infinity;
             if (size_of(set) > wanted.max_size) continue;
             const std::vector<int> members = members_of(set);
             std::uint64_t set_class = 0;

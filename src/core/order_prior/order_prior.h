@@ -6,8 +6,7 @@
 // highest bound is always next, so that the bound is as good as can be when it is stopped.
 #pragma once
 
-#include <limits>
-
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "families/local_scores.h"
 #include "listing/found_networks.h"
@@ -18,8 +17,8 @@ namespace topdag {
 // The most best networks, of those no more than log_factor behind the best.
 struct OrderPriorQuestion {
     std::size_t most = 1;
-    double log_factor = std::numeric_limits<double>::infinity();
-    double most_bytes = std::numeric_limits<double>::infinity();
+    double log_factor = infinity;
+    double most_bytes = infinity;
 };
 
 // Best first by their values, equal ones by growing parents, those of variable 0 first.

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 #include "order_prior/order_weight.h"
 
@@ -29,7 +29,7 @@ public:
         const std::optional<double> weight = weight_.of(parents);  // takes long
         const std::lock_guard guard(lock_);
         ++counted_;
-        if (!weight) return -std::numeric_limits<double>::infinity();
+        if (!weight) return minus_infinity;
         add(score + *weight, parents);
         return score + *weight;
     }
@@ -55,7 +55,7 @@ private:
         return std::max(-entries_.rbegin()->first, most_worth() - log_factor_);
     }
     double most_worth() const {
-        return entries_.empty() ? -std::numeric_limits<double>::infinity() : -entries_.begin()->first;
+        return entries_.empty() ? minus_infinity : -entries_.begin()->first;
     }
     void add(double value, const std::vector<VarSet>& parents) {
         if (value < least() || !entries_.emplace(-value, parents).second) return;

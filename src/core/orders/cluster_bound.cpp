@@ -2,7 +2,6 @@
 #include "orders/cluster_bound.h"
 
 #include <cmath>
-#include <limits>
 
 namespace topdag {
 
@@ -191,7 +190,7 @@ void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after, const
     for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
         double value = total - shares[x] - open_multipliers(shares_[x], scratch.data() + shares_[x].begin);
-        const double high = enough == nullptr ? std::numeric_limits<double>::infinity() : enough[x];
+        const double high = enough == nullptr ? infinity : enough[x];
         for (VarSet rising = shares_[x].neighbours & others; rising != 0 && value <= high; rising &= rising - 1) {
             const int v = first_of(rising);
             if (close_more(shares_[v], placed, x, scratch.data() + shares_[v].begin, more))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
@@ -69,7 +70,7 @@ private:
 // What one thread finds.
 struct Found {
     std::vector<std::vector<Step>> steps{n_parts};  // by part
-    double least_value = std::numeric_limits<double>::infinity();
+    double least_value = infinity;
 };
 
 void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& from, std::size_t i,

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "families/parent_lookup.h"
@@ -17,7 +17,7 @@ struct OrderLayer {
     std::vector<VarSet> sets;
     std::vector<double> forward;
     std::vector<VarSet> relays;  // a set on the best way here, carried along; empty when nobody asked for it
-    double least_value = std::numeric_limits<double>::infinity();  // of cost plus bound, over all sets
+    double least_value = infinity;  // of cost plus bound, over all sets
 
     std::size_t size() const { return sets.size(); }
 };

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "families/candidates.h"
@@ -19,7 +20,7 @@ namespace topdag {
 
 struct OrderQuestion {
     // Networks that cost more are not looked for; one that costs exactly this is found.
-    double upper = std::numeric_limits<double>::infinity();
+    double upper = infinity;
     // Variables whose best family of all fits are placed at once. Right for the best network, not for all of them.
     bool extend_paths = true;
     std::size_t memory = std::numeric_limits<std::size_t>::max();  // bytes for sets and queue
@@ -34,7 +35,7 @@ struct OrderResult {
     bool finished = false;
     bool memory_hit = false;
     // Of the best network; infinite when none costs up to `upper`, or when stopped.
-    double cost = std::numeric_limits<double>::infinity();
+    double cost = infinity;
     // No network costs less, nor less than `upper`; the cost itself when finished.
     double bound = 0.0;
     std::vector<int> order;       // empty without a network

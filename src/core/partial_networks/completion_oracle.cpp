@@ -1,8 +1,7 @@
 // completion_oracle.cpp
 #include "partial_networks/completion_oracle.h"
 
-#include <limits>
-
+#include "base/infinity.h"
 #include "families/components.h"
 #include "orders/order_search.h"
 
@@ -44,7 +43,7 @@ double CompletionOracle::value(VarSet placed) {
 void LatticeOracle::find(VarSet placed) {
     const VarSet everything = all_of(lattice_.n_variables());
     keep(placed, lattice_.backward(placed));
-    while (placed != everything && lattice_.backward(placed) > -std::numeric_limits<double>::infinity()) {
+    while (placed != everything && lattice_.backward(placed) > minus_infinity) {
         VarSet rest = everything & ~placed;
         const auto after = [&](VarSet x) { return lattice_.best(first_of(x), placed) + lattice_.backward(placed | x); };
         while (after(rest & -rest) != lattice_.backward(placed)) rest &= rest - 1;
@@ -59,7 +58,7 @@ const std::vector<int>& OrderOracle::best_order() {
 }
 
 void OrderOracle::find(VarSet placed) {
-    constexpr double hopeless = -std::numeric_limits<double>::infinity();
+    constexpr double hopeless = minus_infinity;
     OrderQuestion question;
     question.memory = memory_;
     question.upper = most_cost(placed);

@@ -2,7 +2,6 @@
 #include "partial_networks/leaf_steps.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace topdag {
 
@@ -29,7 +28,7 @@ void LeafSteps::lengthen(List& list) {
 // Subset by subset when there are few, else family by family, best first, until none can be among the best.
 void LeafSteps::offer_steps_of(int x, VarSet placed, std::size_t most) {
     const double after = bound_.after(placed | only(x));
-    if (after == -std::numeric_limits<double>::infinity()) return;
+    if (after == minus_infinity) return;
     const auto offer_family = [&](VarSet parents, double local) {
         offer({local + bound_.growth(placed, size_of(parents)) + after, PackedFamily(x, parents)}, most);
     };
@@ -38,7 +37,7 @@ void LeafSteps::offer_steps_of(int x, VarSet placed, std::size_t most) {
         VarSet parents = placed;
         while (true) {
             const double local = families_.local(x, parents);
-            if (local > -std::numeric_limits<double>::infinity()) offer_family(parents, local);
+            if (local > minus_infinity) offer_family(parents, local);
             if (parents == 0) return;
             parents = (parents - 1) & placed;
         }

@@ -1,7 +1,6 @@
 #include "partial_networks/network_search.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -38,7 +37,7 @@ NetworkSearch::NetworkSearch(const FamilyTable& families, CompletionOracle& orac
 
 bool NetworkSearch::next(double lowest, Limits& limits) {
     const VarSet everything = all_of(n_);
-    while (bound() > -std::numeric_limits<double>::infinity() && bound() >= lowest) {
+    while (bound() > minus_infinity && bound() >= lowest) {
         if (limits.reached()) return false;  // at every node: one may ask the oracle for long
         const std::uint32_t index = queue_.top().node;
         queue_.pop();
@@ -55,7 +54,7 @@ bool NetworkSearch::next(double lowest, Limits& limits) {
 }
 
 double NetworkSearch::bound() const {
-    return queue_.empty() ? -std::numeric_limits<double>::infinity() : queue_.top().most;
+    return queue_.empty() ? minus_infinity : queue_.top().most;
 }
 
 SearchCounts NetworkSearch::counts() const {

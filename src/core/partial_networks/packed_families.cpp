@@ -2,8 +2,8 @@
 #include "partial_networks/packed_families.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
@@ -32,7 +32,7 @@ void PackedFamilies::leave_out_dominated(int x) {
         const VarSet parents = with_gap(slot, x);
         for (VarSet left = parents; left != 0; left &= left - 1) {
             if (lattice_.best(x, parents & ~(left & -left)) < local_[x][slot]) continue;
-            local_[x][slot] = -std::numeric_limits<double>::infinity();
+            local_[x][slot] = minus_infinity;
             break;
         }
     }
@@ -41,7 +41,7 @@ void PackedFamilies::leave_out_dominated(int x) {
 void PackedFamilies::sort(int x) {
     Parents& own = best_first_[x];
     for (std::size_t slot = 0; slot < n_sets(n_ - 1); ++slot)
-        if (local_[x][slot] > -std::numeric_limits<double>::infinity())
+        if (local_[x][slot] > minus_infinity)
             own.push_back(static_cast<std::uint32_t>(with_gap(slot, x)));
     std::sort(own.begin(), own.end(), [&](std::uint32_t a, std::uint32_t b) {
         const double score_a = local(x, a), score_b = local(x, b);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace topdag {
@@ -51,7 +50,7 @@ PathCounting<Count>::PathCounting(const PackedFamilies& families, const Lattice&
     made_ = networks_.none();
     Node root{0.0, 0.0, 1, 0, 0, outside};
     root.most = place_value(root, 0.0);
-    if (root.most == -std::numeric_limits<double>::infinity()) return;  // no network is allowed
+    if (root.most == minus_infinity) return;  // no network is allowed
     nodes_.push_back(root);
     networks_.push_back(made_);
     table_place(0, made_.data()) = 0;
@@ -87,7 +86,7 @@ bool PathCounting<Count>::next_complete() {
 
 template <class Count>
 double PathCounting<Count>::bound() const {
-    return queue_.empty() ? -std::numeric_limits<double>::infinity() : nodes_[queue_.front()].most;
+    return queue_.empty() ? minus_infinity : nodes_[queue_.front()].most;
 }
 
 template <class Count>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/infinity.h"
 
@@ -31,7 +30,7 @@ TreeSearch::TreeSearch(const PackedFamilies& families, NetworkPrior& prior, cons
     built_.network.above.assign(n_, 0);
     built_.blockers.assign(n_, 0);
     nodes_.push_back({0.0, 0.0, 0, PackedFamily(), 0, false, false});
-    push({std::numeric_limits<double>::infinity(), 0, 0});
+    push({infinity, 0, 0});
     ++counts.generated;
 }
 

@@ -1,8 +1,8 @@
 // bde.cpp: set scores under an informative Dirichlet prior. The prior probability of a cell is known for the full
 // table only, so counts and probabilities are summed out together, variable by variable, dense all the way.
-#include <limits>
 
 #include "base/careful_sum.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "scoring/set_scores.h"
 
@@ -91,7 +91,7 @@ bool score_all_sets_bde(const Table& table, double ess, const double* prior, int
                         double* scores) {
     const int n = table.n_variables();
     limits.begin(Phase::counting, n_sets(n));
-    std::fill(scores, scores + n_sets(n), -std::numeric_limits<double>::infinity());
+    std::fill(scores, scores + n_sets(n), minus_infinity);
     const Cells all = count_full_table(table, prior);
     const int depth = std::min(n, task_depth);
     parallel_for(n_sets(depth), limits, [&](std::size_t task, int) {

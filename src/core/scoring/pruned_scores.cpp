@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "base/set_index.h"
 #include "scoring/pruning_rules.h"
@@ -14,7 +14,7 @@ namespace topdag {
 
 namespace {
 
-constexpr double not_known = -std::numeric_limits<double>::infinity();
+constexpr double not_known = minus_infinity;
 constexpr std::size_t sets_per_batch = 128;
 constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double dense_share = 0.4;    // of the families of some size

@@ -5,10 +5,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <vector>
 
+#include "base/infinity.h"
 #include "scoring/bdeu_bounds.h"
 #include "scoring/open_levels.h"
 #include "scoring/set_scorer.h"
@@ -51,7 +51,7 @@ public:
 
     // With how many cells of parents a variable may still be better than alone, as `alone` says by draw.
     void find_most_cells(const std::array<std::vector<Kept>, draws>& alone) {
-        most_cells_.assign(n_, std::numeric_limits<double>::infinity());
+        most_cells_.assign(n_, infinity);
         if (weight_ <= 0 || question_.k > 0 || !may_use(CutRule::penalty)) return;
         std::vector<double> explained(n_, 0.0);
         for (int d = 0; d < draws; ++d)

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "base/infinity.h"
 
 namespace topdag {
 
@@ -52,7 +53,7 @@ private:
     static double hopeful_cells(double n_rows, const std::vector<int>& arities, const PruningQuestion& question) {
         const double weight = question.joint.penalty_weight;
         if (!(question.rules >> static_cast<int>(CutRule::penalty) & 1) || weight <= 0 || arities.back() < 2)
-            return std::numeric_limits<double>::infinity();
+            return infinity;
         const double margin = std::max(0.0, question.epsilon) + 1.0;
         const double explainable = n_rows * std::log(arities[0]) + weight * arities[0] + margin;
         if (question.k == 0) return 2.0 * explainable / weight;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/infinity.h"
 #include "base/arity_classes.h"
@@ -16,7 +15,7 @@ namespace topdag {
 
 namespace {
 
-constexpr double no_limit = std::numeric_limits<double>::infinity();
+constexpr double no_limit = infinity;
 constexpr std::size_t chunk = 1 << 16;
 constexpr int few_variables = 12;
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 #include "scoring/pruning_question.h"
 
@@ -40,8 +40,8 @@ private:
     struct Node {
         Set next = 0;             // the members that follow
         std::uint32_t first = 0;  // where the node of the lowest of them stands; the others stand behind it
-        double own = -std::numeric_limits<double>::infinity();   // of the family with just these members
-        double most = -std::numeric_limits<double>::infinity();  // of all that begin so
+        double own = minus_infinity;   // of the family with just these members
+        double most = minus_infinity;  // of all that begin so
     };
     // Families that begin with the members `shared`.
     struct Range { std::uint32_t begin, end; Set shared; };
