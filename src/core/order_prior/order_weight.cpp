@@ -19,8 +19,6 @@ double log_of_sum(double a, double b) {
     return more + std::log1p(std::exp(std::min(a, b) - more));
 }
 
-}  // namespace
-
 bool is_acyclic(const std::vector<VarSet>& parents) {
     const int n = static_cast<int>(parents.size());
     VarSet placed = 0;
@@ -31,6 +29,8 @@ bool is_acyclic(const std::vector<VarSet>& parents) {
     }
     return placed == all_of(n);
 }
+
+}  // namespace
 
 std::optional<double> OrderWeight::of(std::vector<VarSet> parents) const {
     for (std::size_t x = 0; x < parents.size(); ++x) parents[x] |= precedence_.before(static_cast<int>(x));

@@ -29,6 +29,4 @@ private:
     Precedence precedence_;
 };
 
-bool is_acyclic(const std::vector<VarSet>& parents);
-
 }  // namespace topdag
