@@ -63,7 +63,7 @@ class Networks(Conshdlr):  # type: ignore[misc]
     def separate(self) -> dict[str, Any]:
         begin = time.process_time()
         weights = self.weights()
-        members, ks = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
+        members, ks = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS, 1)
         clusters = list(zip(members.tolist(), ks.tolist(), strict=True))
         marks = [self.cluster_marks(*cluster) for cluster in clusters]
         ends = [float(k) for _, k in clusters]

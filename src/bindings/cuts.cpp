@@ -195,11 +195,7 @@ std::size_t add_local(PyCuts& cuts, const DoublesIn& weights, int most_members, 
                       double least_violation) {
     const Support support = checked_support(cuts.families, weights);
     nb::gil_scoped_release released;
-    LocalCutOptions options;
-    options.most_members = most_members;
-    options.most_cuts = most_cuts;
-    options.least_violation = least_violation;
-    std::vector<LocalCut> found = local_cuts(support, options);
+    std::vector<LocalCut> found = local_cuts(support, {most_members, most_cuts, least_violation});
     for (LocalCut& cut : found) cuts.pool.add({{}, {}, std::move(cut)});
     return found.size();
 }
@@ -245,11 +241,11 @@ void bind_relaxation(nb::module_& m) {
             },
             "offsets"_a, "parents"_a)
         .def("separate", &separate, "weights"_a, "most_k"_a, "most_cuts"_a, "least_violation"_a, "most_steps"_a,
-             "threads"_a = 1, "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
+             "threads"_a, "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
         .def("costs_under", &costs_under, "members"_a, "ks"_a, "costs"_a, "allowed"_a, "multipliers"_a, "threads"_a,
              "The bound of these multipliers of clusters on networks of allowed families, and each family's excess.")
         .def("ascend", &ascended, "members"_a, "ks"_a, "excess"_a, "looked_at"_a, "multipliers"_a, "temperature"_a,
-             "sweeps"_a, "threads"_a = 1, "Better multipliers of clusters, and weights of the families looked at.")
+             "sweeps"_a, "threads"_a, "Better multipliers of clusters, and weights of the families looked at.")
         .def(
             "propagate",
             [](const ListedFamilies& families, FlagsInOut allowed) {

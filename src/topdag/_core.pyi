@@ -504,7 +504,7 @@ class ClusterFamilies:
 
     def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
 
-    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int, threads: int = 1) -> tuple[NDArray[numpy.uint64], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int, threads: int) -> tuple[NDArray[numpy.uint64], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
         """
@@ -514,7 +514,7 @@ class ClusterFamilies:
         The bound of these multipliers of clusters on networks of allowed families, and each family's excess.
         """
 
-    def ascend(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], looked_at: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, sweeps: int, threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def ascend(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], looked_at: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], temperature: float, sweeps: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Better multipliers of clusters, and weights of the families looked at."""
 
     def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:

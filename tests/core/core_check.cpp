@@ -1320,7 +1320,7 @@ void check_bounds_of_cuts(const CutPool& kept, const CutPool& made) {
             clusters.push_back(kept.cut(c).clusters[0]);
             own.push_back(multipliers[c]);
         }
-    const Ascended climbed = ascend(families, clusters, one.excess, allowed, own, {0.5, 3});
+    const Ascended climbed = ascend(families, clusters, one.excess, allowed, own, {0.5, 3, 1});
     for (const double multiplier : climbed.multipliers) check(multiplier >= 0.0, "a multiplier below zero");
     std::vector<double> alone = costs, shared = costs;
     const long double given = pay_clusters(families, clusters, climbed.multipliers, alone, 1);
@@ -1338,9 +1338,9 @@ void check_cuts_on(int n) {
     const Support support = support_of(families, weights);
     const SeparationOptions options{20, 1e-4, 3, 2'000};
     CutPool pool(families, true), made(families, false);
-    for (const Cluster& cluster : grow_clusters(support, options)) pool.add({{cluster}, {}, {}});
+    for (const Cluster& cluster : grow_clusters(support, options, 1)) pool.add({{cluster}, {}, {}});
     for (const Cluster& cluster : search_clusters(support, 1, options)) pool.add({{cluster}, {}, {}});
-    for (LocalCut& cut : local_cuts(support, {})) pool.add({{}, {}, std::move(cut)});
+    for (LocalCut& cut : local_cuts(support, {10, 50, 0.02})) pool.add({{}, {}, std::move(cut)});
     check(pool.size() > 0 || n < 6, "weights of circles break no cut");
     const std::vector<double> broken = left_sides(pool, weights);
     for (std::size_t c = 0; c < pool.size(); ++c)

@@ -104,7 +104,7 @@ def cut_program(families: Families) -> Program:
         program.admit(families.first(first))
         solution = program.solve(run)
         assert solution is not None
-        program.add_clusters(*families.core.separate(solution.weights, 3, 20, 1e-4, 100))
+        program.add_clusters(*families.core.separate(solution.weights, 3, 20, 1e-4, 100, 1))
     program.add_halves(solution.weights)
     program.add_local(solution.weights)
     return program

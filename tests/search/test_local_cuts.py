@@ -106,7 +106,7 @@ def test_mixtures_of_networks_break_no_local_cut(n: int, size: int, seed: int) -
 def test_what_no_cluster_sees_a_local_cut_does() -> None:
     lists = FamilyLists.build("abcd", [(v, parents, 0.0) for v, parents in HALF_CIRCLES])
     families = Families.of_store(store_of(lists))
-    assert len(families.core.separate(np.full(families.size, 0.5), 3, 50, 1e-6, 100_000)[0]) == 0
+    assert len(families.core.separate(np.full(families.size, 0.5), 3, 50, 1e-6, 100_000, 1)[0]) == 0
     assert len(local_cuts(families, np.full(families.size, 0.5))) > 0
     assert len(local_cuts(families, np.full(families.size, 0.5), members=3)) == 0
 

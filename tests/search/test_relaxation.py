@@ -61,7 +61,7 @@ def test_cuts_found_are_violated_and_hold_for_networks(lists: FamilyLists, seed:
     drawn = rng.random(families.size) ** rng.integers(1, 30)
     sums = np.add.reduceat(drawn, families.offsets[:-1])
     weights = drawn / np.repeat(sums, np.diff(families.offsets))
-    members, ks = families.core.separate(weights, 3, 50, 1e-6, 100_000)
+    members, ks = families.core.separate(weights, 3, 50, 1e-6, 100_000, 1)
     found = list(zip(members.tolist(), ks.tolist(), strict=True))
     assert len(set(found)) == len(found)
     for cluster, k in found:
@@ -86,7 +86,7 @@ def test_threads_find_the_same_cuts_and_multipliers(n: int) -> None:
     drawn = rng.random(families.size) ** 4
     weights = drawn / np.repeat(np.add.reduceat(drawn, families.offsets[:-1]), np.diff(families.offsets))
     for most in (20, 150):
-        members, ks = families.core.separate(weights, 3, most, 1e-3, 1_000)
+        members, ks = families.core.separate(weights, 3, most, 1e-3, 1_000, 1)
         assert 20 <= len(ks) <= most
         for threads in (2, 3, 7):
             others, other_ks = families.core.separate(weights, 3, most, 1e-3, 1_000, threads)
@@ -129,7 +129,7 @@ def test_what_no_cluster_sees_a_halved_sum_cuts() -> None:
     lists = FamilyLists.build("abcd", [(v, parents, 0.0) for v, parents in HALF_CIRCLES])
     families = Families.of_store(store_of(lists))
     weights = np.full(families.size, 0.5)
-    assert len(families.core.separate(weights, 3, 50, 1e-6, 100_000)[0]) == 0
+    assert len(families.core.separate(weights, 3, 50, 1e-6, 100_000, 1)[0]) == 0
     cuts = cuts_of(families, all_clusters(4))
     before, added = len(cuts), cuts.add_halves(weights, 20, 0.05)
     assert added > 0
@@ -208,7 +208,7 @@ def test_an_ascent_raises_the_smooth_bound(lists: FamilyLists, temperature: floa
         bound, excess = families.core.costs_under(sets, ks, families.costs, every, multipliers, 1)
         counts = np.add.reduceat(np.exp(-excess / temperature), families.offsets[:-1])
         smooth_bounds.append(bound - temperature * np.log(counts).sum())
-        multipliers, weights = families.core.ascend(sets, ks, excess, every, multipliers, temperature, 1)
+        multipliers, weights = families.core.ascend(sets, ks, excess, every, multipliers, temperature, 1, 1)
         assert (multipliers >= 0).all()
         assert np.add.reduceat(weights, families.offsets[:-1]) == pytest.approx(np.ones(families.n))
     assert all(b >= a - 1e-6 * (1 + abs(a)) for a, b in pairwise(smooth_bounds))

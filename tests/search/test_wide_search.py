@@ -233,7 +233,7 @@ def test_climbing_is_the_same_on_wide_sets(lists: FamilyLists, seed: int, words:
         ):
             assert one.tolist() == other.tolist()
     families, rows_of_families = (_core.ClusterFamilies(store.lists.offsets, sets) for sets in (store.parents, rows))
-    cuts, found = (of.separate(weights, 2, 20, 1e-4, 1000) for of in (families, rows_of_families))
+    cuts, found = (of.separate(weights, 2, 20, 1e-4, 1000, 1) for of in (families, rows_of_families))
     assert [part.tolist() for part in found] == [part.tolist() for part in cuts]
     near, wide_near = (_core.climb_from_weights(of, families, weights) for of in (narrow, wide))
     assert near == wide_near

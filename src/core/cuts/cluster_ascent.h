@@ -19,7 +19,7 @@ namespace topdag {
 struct AscentOptions {
     double temperature;  // what families cost more than the cheapest counts in units of this
     int sweeps;          // over all clusters
-    int threads = 1;     // which share what comes before the sweeps
+    int threads;         // which share what comes before the sweeps
 };
 
 struct Ascended {

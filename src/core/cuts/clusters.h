@@ -36,15 +36,15 @@ Support support_of(const ListedFamilies& families, std::span<const double> weigh
 std::vector<Variables> circles_of(const Support& support);
 
 struct SeparationOptions {
-    std::size_t most_cuts = 100;
-    double least_violation = 1e-4;
-    int most_k = 3;
-    std::size_t most_steps = 200'000;  // of the exhaustive search
+    std::size_t most_cuts;
+    double least_violation;
+    int most_k;
+    std::size_t most_steps;  // of the exhaustive search
 };
 
 // Violated clusters grown from pairs of variables that lean on each other; may find none though some are violated.
 // Threads share the pairs; what is found does not depend on how many there are.
-std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options, int threads = 1);
+std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options, int threads);
 
 // Violated clusters by branch and bound over sets inside circles, within so many steps.
 std::vector<Cluster> search_clusters(const Support& support, int k, const SeparationOptions& options);

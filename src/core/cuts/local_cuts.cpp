@@ -13,7 +13,9 @@ namespace topdag {
 
 namespace {
 
+constexpr int least_members = 4;
 constexpr int size_step = 2;
+constexpr int most_steps = 400;
 constexpr int most_scale = 16;
 constexpr int rough_scale = 60;
 constexpr double tiny_share = 1e-6;
@@ -80,7 +82,7 @@ double lower_otherwise(LocalOrders& orders, const std::vector<double>& prices, s
 std::optional<LocalCut> cut_on(const Support& support, const Variables& members, const LocalCutOptions& options) {
     const LocalView view(support, members);
     LocalOrders orders(static_cast<int>(members.size()), view.options);
-    const HullCut found = HullProgram(orders, view.weights).solve(options.least_violation, options.most_steps);
+    const HullCut found = HullProgram(orders, view.weights).solve(options.least_violation, most_steps);
     if (found.violation < options.least_violation) return std::nullopt;
     int scale = 1;
     const std::vector<double> prices = whole(found.coefficients, scale);
@@ -155,7 +157,7 @@ std::vector<LocalCut> local_cuts(const Support& support, const LocalCutOptions& 
     for (const Variables& circle : circles_of(support))
         for (auto first = circle.begin(); first != circle.end() && cuts.size() < options.most_cuts; ++first) {
             // Cuts on fewer variables are stronger where they are violated at all.
-            for (int most = options.least_members; most <= options.most_members; most += size_step)
+            for (int most = least_members; most <= options.most_members; most += size_step)
                 if (found_on(tied_set(ties, n, *first, circle, most))) break;
         }
     return cuts;

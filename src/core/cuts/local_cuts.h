@@ -32,11 +32,9 @@ struct LocalCut {
 };
 
 struct LocalCutOptions {
-    int least_members = 4;
-    int most_members = 10;
-    std::size_t most_cuts = 50;
-    double least_violation = 0.02;
-    int most_steps = 400;
+    int most_members;
+    std::size_t most_cuts;
+    double least_violation;
 };
 
 // Cuts that the weights of the support break, one at most for each variable to start from; on as few variables as show it.
