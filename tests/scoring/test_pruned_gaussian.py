@@ -21,7 +21,6 @@ from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.engines import Engine
 
-PRUNINGS = [Pruning(), Pruning(0.0), Pruning(3.0), Pruning(math.inf), Pruning(math.inf, 1), Pruning(0.0, 4)]
 KINDS = [td.BGe(), td.GaussianBIC(), td.GaussianAIC()]
 
 
@@ -53,7 +52,7 @@ def test_nothing_is_lost(kind: ScoreKind, seed: int, n: int, limit: int | None, 
     table = table_of(sparse(seed, n, 25))
     found = score_worth_keeping(ScoringTask(table, tuple(range(n)), kind, limit, keep), Run())
     every = td.score(table, kind, max_parents=limit)
-    assert found is not None and found.kept == found.store.n_families
+    assert found is not None
     for x in range(n):
         masks, values = found.store.families_of(x)
         if keep.k is None:

@@ -237,7 +237,7 @@ def _core_can_begin(task: ScoringTask, x: int) -> bool:
 
 def _joined(whole: PrunedScores, kept: Sequence[OwnFamilies], keep: Pruning, run: Run) -> PrunedScores:
     store, grid = listed_on_one_grid(whole.store.lists.names, kept, whole.grid, keep, run)
-    return replace(whole, store=store, grid=grid, kept=store.n_families)
+    return replace(whole, store=store, grid=grid)
 
 
 def listed_on_one_grid(

@@ -109,7 +109,7 @@ def score_node_averages(task: ScoringTask, run: Run) -> PrunedScores | None:
     n_scored = sum(walked.n_scored for walked in found)
     store, grid = listed_on_one_grid(task.names, kept, walks.grid, task.keep, run)
     largest = max((walked.largest for walked in found), default=0)
-    return PrunedScores(store, grid, largest, n_scored, n_scored, MappingProxyType({}), store.n_families)
+    return PrunedScores(store, grid, largest, n_scored, n_scored, MappingProxyType({}))
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,8 @@ class PrunedScores:
 
     ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
     families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
-    all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are
-    multiples of 2**-grid. ``by_layers``: all sets of a size were counted; ``total``: what the grid was made for, where
-    it was coarsened.
+    all their supersets, none where all sets of a size were counted. Values in ``store`` are multiples of 2**-grid.
+    ``by_layers``: all sets of a size were counted; ``total``: what the grid was made for, where it was coarsened.
     """
 
     store: ListStore
@@ -53,9 +52,13 @@ class PrunedScores:
     scored: int
     sets: int
     cut: Mapping[str, int]
-    kept: int
     by_layers: bool = False
     total: float = 0.0
+
+    @property
+    def kept(self) -> int:
+        """How many families ``store`` has."""
+        return self.store.n_families
 
 
 def score_pruned(
@@ -105,7 +108,8 @@ def score_pruned(
         or_nearer = "" if task.keep == Pruning() else ", or ask for networks nearer the best"
         advice = f"Give {option('max_parents')} or fewer columns{or_nearer}."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
-    return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
+    cut = dict(zip(CUTTING_RULES, found.n_cut, strict=True))
+    return pruned_scores(found, task, found.n_sets, cut, by_layers=by_layers)
 
 
 def view_of(task: ScoringTask) -> _core.CodedTable | _core.RowsElsewhere:
@@ -172,19 +176,10 @@ def raise_too_large(needed: float, n: int, run: Run, advice: str) -> None:
     raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
 
 
-def _pruned_scores(
-    found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool, only_best: bool
+def pruned_scores(
+    found: _core.KeptLists, task: ScoringTask, sets: int, cut: dict[str, int], *, by_layers: bool = False
 ) -> PrunedScores:
-    lists = FamilyLists(names, found.offsets, found.parents, found.scores)
-    store = ListStore.of_lists(lists)
-    require_exact_sums(store, found.grid, only_best=only_best)
-    return PrunedScores(
-        store,
-        found.grid,
-        found.limit,
-        found.n_scored,
-        found.n_sets,
-        MappingProxyType(dict(zip(CUTTING_RULES, found.n_cut, strict=True))),
-        lists.n_families,
-        by_layers,
-    )
+    store = ListStore.of_lists(FamilyLists(task.names, found.offsets, found.parents, found.scores))
+    require_exact_sums(store, found.grid, only_best=task.keep == Pruning())
+    counts = found.limit, found.n_scored, sets, MappingProxyType(cut)
+    return PrunedScores(store, found.grid, *counts, by_layers, task.total)

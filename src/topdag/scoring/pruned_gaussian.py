@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 
 import numpy as np
 
@@ -12,11 +11,8 @@ from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
-from topdag.scoring.pruned import PrunedScores, raise_too_large, require_rule, score_pruned
-from topdag.scoring.rounding import require_exact_sums
-from topdag.scoring.task import Pruning, ScoringTask
-from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import ListStore
+from topdag.scoring.pruned import PrunedScores, pruned_scores, raise_too_large, require_rule, score_pruned
+from topdag.scoring.task import ScoringTask
 
 
 def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -> PrunedScores | None:
@@ -50,18 +46,10 @@ def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -
         raise kind.degenerate(table, [v for i, v in enumerate(columns) if found.degenerate >> i & 1])
     if found.memory_needed:
         raise_too_large(found.memory_needed, n, run, f"Give {option('max_parents')} or fewer columns.")
-    return _listed(found, task.names, only_best=task.keep == Pruning())
+    return pruned_scores(found, task, found.n_scored, {"bound": found.n_cut})
 
 
 def _slack(formula: _core.MinorFormula, scatter: _core.Scatter, n: int) -> float:
     """Far more than rounding to the grid can move a local score."""
     alone = [formula.constants[1] + formula.factors[1] * scatter.log_determinant([v]) for v in range(n)]
     return 1e-6 + 1e-11 * n * float(np.abs(alone).sum())
-
-
-def _listed(found: _core.GaussianFamilies, names: tuple[str, ...], *, only_best: bool) -> PrunedScores:
-    lists = FamilyLists(names, found.offsets, found.parents, found.scores)
-    store = ListStore.of_lists(lists)
-    require_exact_sums(store, found.grid, only_best=only_best)
-    cut = MappingProxyType({"bound": found.n_cut})
-    return PrunedScores(store, found.grid, found.limit, found.n_scored, found.n_scored, cut, lists.n_families)

@@ -192,8 +192,7 @@ def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | Non
         return _lists_of(task, known, run)
     except SumsTooLarge as error:
         total = error.total
-    found = _lists_of(replace(task, total=total, drawn=None), known, run)
-    return found and replace(found, report=found.report and replace(found.report, total=total))
+    return _lists_of(replace(task, total=total, drawn=None), known, run)
 
 
 def _lists_of(task: ScoringTask, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
