@@ -28,8 +28,6 @@ from topdag.networks.network import Network
 ToAverage = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
 MOST_MEMBERS = 2_000_000
-SLACK = 1e-6
-"""Scores are rounded to a grid: their sum may pass the evidence by so much, in logs, or by more on a coarse grid."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def coverage(averaged: BestList[Any], evidence: float, *, weights: str = "networ
         raise ScoreError("Only a list of networks or classes, best first, covers a share of the posterior.")
     logs = _log_weights(averaged, weights)
     behind = float(np.logaddexp.reduce(logs)) - evidence
-    if behind > max(SLACK, averaged.source.behind):
+    if behind > averaged.source.tolerance:
         raise ScoreError(
             f"The list alone weighs {behind + evidence:.6f} (a log), more than the evidence {evidence:.6f}. "
             "Are both of the same table, score and prior?"

@@ -22,8 +22,6 @@ from topdag.search.partition.listing import list_by_partition
 from topdag.search.reach import FURTHEST, first_slack, further_slack
 from topdag.search.relaxation import Incumbent
 
-SCORE_ROUNDING = 1e-6
-"""Scores of a network from different lists differ by less, or by less than on a coarse grid."""
 BY_CLAUSES = "partition on branch and cut with clauses"
 
 
@@ -76,7 +74,7 @@ class _ClauseListing:
 
     def _list(self, slack: float) -> bool | None:
         """All networks so far behind the best: whether as many as wanted are among them; None when the time is up."""
-        rounding = max(SCORE_ROUNDING, self.scores.behind)
+        rounding = self.scores.tolerance
         lowest = self.value - slack - rounding
         store = self.best.lists.for_lists(slack + rounding, self.behind + slack + rounding)
         if store is None:

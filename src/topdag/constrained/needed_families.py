@@ -29,7 +29,6 @@ from topdag.scoring.task import TIES_GO_TOO, ScoringTask
 from topdag.search.engines import sizes
 from topdag.search.stores import ListStore, OwnFamilies
 
-ROUNDED_AWAY = 1e-6
 MOST_EXTENDED = 64
 """So many families of a variable, the best, get one more parent at first."""
 
@@ -55,7 +54,7 @@ def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[i
 
 def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
-    keep = Behind(reach + max(ROUNDED_AWAY, scores.behind)) if reach > 0 else "best"
+    keep = Behind(reach + scores.tolerance) if reach > 0 else "best"
     wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > sizes().small)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from topdag.answers.averages import SLACK
 from topdag.answers.lists import BestList, ClassList
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.report.gathered import Gathered, Missing
@@ -40,7 +39,7 @@ def weights_of(found: Gathered) -> Weights:
     if found.log_evidence is not None and (allowed or not isinstance(listed, ClassList)):
         shares = np.exp(logs - found.log_evidence)
         # Where they add up to more, the list and the sum are not of the same scores.
-        if shares.sum() <= 1 + max(SLACK, 2 * listed.source.behind):
+        if shares.sum() <= 1 + 2 * listed.source.tolerance:
             return Weights(tuple(shares.tolist()), min(1.0, float(shares.sum())), allowed)
     shares = np.exp(logs - logs.max())
     return Weights(tuple((shares / shares.sum()).tolist()), None, allowed)

@@ -166,6 +166,11 @@ class Scores:
         return math.ldexp(_core.STEPS_BEHIND * len(self.columns), -self.grid)
 
     @property
+    def tolerance(self) -> float:
+        """Sums of scores that were made in different ways differ by less, in nats: more on a coarse grid."""
+        return max(1e-6, self.behind)
+
+    @property
     def rounding(self) -> float:
         """How far the score of a network may lie above its value on the grid: a step for each variable."""
         return math.ldexp(len(self.columns), -self.grid)
