@@ -214,8 +214,8 @@ def n_sets_up_to(n: int, size: int) -> int:
     return sum(math.comb(n, s) for s in range(min(n, size) + 1))
 
 
-def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
-    """Makes sure the lattice, and ``more`` bytes, fit beside the ``held`` bytes of scores; says what will be done."""
+def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> None:
+    """Makes sure the lattice, and ``more`` bytes, fit beside the ``held`` bytes of scores."""
     fits = most_that_fit(best_network_bytes, run.allowed_memory)
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),
@@ -225,7 +225,6 @@ def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
         else f"Raise {option('memory_limit')}.",
         held=held,
     )
-    return f"lattice over all {2**n:,} sets of {n} variables"
 
 
 def set_bytes(n: int) -> int:

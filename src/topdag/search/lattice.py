@@ -126,8 +126,8 @@ def kept_bytes(n: int) -> float:
     return min(LIST_BYTES, 2 * set_bytes(n))
 
 
-def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> str:
-    """Makes sure the lattice fits beside the ``held`` bytes of scores; says what will be done."""
+def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> None:
+    """Makes sure the lattice fits beside the ``held`` bytes of scores."""
     needed = block_lattice_bytes(n, backward=backward, threads=run.threads) + (held or set_bytes(n))
     run.require_memory(
         needed,
@@ -136,7 +136,6 @@ def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> st
         f"{option('max_parents')}, or BIC of states, leaves few.",
         held=held,
     )
-    return f"lattice over all {2**n:,} sets of {n} variables, block by block"
 
 
 def build_block_lattice(scores: _core.LocalScores, run: Run, *, backward: bool) -> _core.BlockLattice | None:
