@@ -55,8 +55,7 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     group = parser.add_argument_group("output")
     if pairs:
         add_output(group, ".json or .npz (all probabilities)")
-    add_json(group)
-    group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
+    add_json(group, quiet="print the answer, nothing else")
 
 
 def print_pairs(args: Namespace, wanted: Purpose) -> Exit:

@@ -62,8 +62,7 @@ def add_listing(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--show", type=whole(0), metavar="N", help="rows of the table to print; default 20")
     add_output(group, f"{' or '.join(LIST_SUFFIXES)} (the whole list as JSON lines)")
-    add_json(group)
-    group.add_argument("--quiet", action="store_true", help="print networks, scores and proof, nothing else")
+    add_json(group, quiet="print networks, scores and proof, nothing else")
 
 
 def bayes_factor(text: str) -> float:

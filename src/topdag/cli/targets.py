@@ -42,8 +42,11 @@ def add_output(parser: OptionHolder, what: str, *, several: bool = False, requir
     )
 
 
-def add_json(parser: OptionHolder) -> None:
+def add_json(parser: OptionHolder, *, quiet: str | None = None) -> None:
+    """``quiet``: what --quiet, if there is one, leaves of the text."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of the text")
+    if quiet is not None:
+        parser.add_argument("--quiet", action="store_true", help=quiet)
 
 
 def target(name: str, endings: tuple[str, ...], inputs: tuple[str, ...], *, packed: bool = False) -> Path:

@@ -54,8 +54,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     group = parser.add_argument_group("output")
     add_output(group, f".json (the answer), {ABOUT_NETWORKS}", several=True)
-    add_json(group)
-    group.add_argument("--quiet", action="store_true", help="print network, score and proof, nothing else")
+    add_json(group, quiet="print network, score and proof, nothing else")
 
 
 def find_best(args: Namespace) -> Exit:

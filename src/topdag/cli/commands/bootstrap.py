@@ -33,8 +33,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_asked(parser, in_time="print the draws done after S seconds", file="a table", keep=False)
     group = parser.add_argument_group("output")
     add_output(group, ".json (all frequencies and draws)")
-    add_json(group)
-    group.add_argument("--quiet", action="store_true", help="print edges, nothing else")
+    add_json(group, quiet="print edges, nothing else")
 
 
 def print_frequencies(args: Namespace) -> Exit:

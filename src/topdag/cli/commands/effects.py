@@ -80,8 +80,7 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--show", type=whole(0), default=EFFECTS_SHOWN, metavar="E", help=f"how many; default {EFFECTS_SHOWN}"
     )
-    add_json(group)
-    group.add_argument("--quiet", action="store_true", help="print effects, nothing else")
+    add_json(group, quiet="print effects, nothing else")
 
 
 def effects(args: Namespace) -> Exit:

@@ -40,10 +40,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_limits(parser, in_time="print the best so far after S seconds")
     group = parser.add_argument_group("output")
     add_output(group, f".json (the answer), {ABOUT_NETWORKS}", several=True)
-    add_json(group)
-    group.add_argument(
-        "--quiet", action="store_true", help="print network, score and what is known of it, nothing else"
-    )
+    add_json(group, quiet="print network, score and what is known of it, nothing else")
 
 
 def climb(args: Namespace) -> Exit:

@@ -35,8 +35,7 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--show", type=whole(0), default=SAMPLES_SHOWN, metavar="E", help=f"edges to print; default {SAMPLES_SHOWN}"
     )
-    add_json(group)
-    group.add_argument("--quiet", action="store_true", help="print edges, nothing else")
+    add_json(group, quiet="print edges, nothing else")
 
 
 def sample(args: Namespace) -> Exit:

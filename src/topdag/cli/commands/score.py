@@ -61,8 +61,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_score(parser)
     add_reading(parser)
     add_limits(parser)
-    add_json(parser)
-    parser.add_argument("--quiet", action="store_true", help="no progress and no notes about the table")
+    add_json(parser, quiet="no progress and no notes about the table")
 
 
 def score_table(args: Namespace) -> Exit:
