@@ -142,10 +142,6 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     request = trail.request
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
-    if isinstance(request.prior, OrderModular):
-        from topdag.questions.order_prior import require_room
-
-        require_room(n, request.prior, run)
     plan_scores(request, decision, run)
     engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:

@@ -139,9 +139,14 @@ def decide(request: Request, question: Question) -> Decision:
 
 
 def plan_scores(request: Request, decision: Decision, run: Run) -> None:
-    """Makes sure that memory holds the scores of a table, where each family has its own, and a prior beside them."""
+    """Makes sure that memory holds the scores of a table, where each family has its own, a prior beside them, and what
+    orders that weigh take."""
     assert request.table is not None and request.kind is not None
     kind, n = request.kind.unconstrained, len(scored_columns(request.table))
+    if isinstance(request.prior, OrderModular):
+        from topdag.questions.order_prior import require_room  # small questions open only what they need
+
+        require_room(n, request.prior, run)
     if not decision.scores_lists and request.constraints is None and not isinstance(kind, SetScore | GaussianScore):
         advice = "Leave out columns, or use BDeu or BIC, which score sets and take fewer with a limit on parents."
         run.require_memory(family_bytes(n), f"{kind!r} of all families of {n} variables", advice)

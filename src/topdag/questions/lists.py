@@ -26,7 +26,7 @@ from topdag.questions.decide import Decision, Question, decide, decide_again, pl
 from topdag.questions.listing.partition import Partitioned, PartitionLists, kind_for
 from topdag.questions.listing.sources import Lattices, ManySets, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.listing.stopped import AnyList, begun, best_found, empty, no_network
-from topdag.questions.order_prior import list_by_orders, require_room
+from topdag.questions.order_prior import list_by_orders
 from topdag.questions.request import Request, Said, Trail, asked_about, checked_count, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.kinds.discrete import KindLike
@@ -258,8 +258,6 @@ def _scored_table(trail: Trail, decision: Decision, wanted: Wanted, run: Run) ->
     request = trail.request
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
-    if isinstance(request.prior, OrderModular):
-        require_room(n, request.prior, run)
     plan_scores(request, decision, run)
     plan_lists(n, decision.form.engine, run)
     factor = wanted.factor if wanted.factor < math.inf else math.exp(first_slack(min(wanted.most, SCORED_FOR)))

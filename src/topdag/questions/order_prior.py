@@ -61,7 +61,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     if n == 0:
         return PriorFound(np.zeros(1), np.zeros((1, 0), np.uint64), 0.0, 0.0, None, {})
     held = scores.store.n_bytes
-    _require_room(n, prior, held, run)
+    require_room(n, prior, run, held)
     names = scores.scored_names
     weights = [] if prior.order_weight is None else [prior.order_log_weights(names, x) for x in range(n)]
     log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
@@ -90,12 +90,8 @@ def order_prior_bytes(n: int, prior: OrderModular, threads: int) -> float:
     return _core.order_prior_bytes(n, threads) + (0 if prior.order_weight is None else 8.0 * n * 2 ** (n - 1))
 
 
-def require_room(n: int, prior: OrderModular, run: Run) -> None:
+def require_room(n: int, prior: OrderModular, run: Run, held: int = 0) -> None:
     """What cannot be searched is not scored either."""
-    _require_room(n, prior, 0, run)
-
-
-def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
     allowed = run.allowed_memory - (held if run.memory_limit is not None else 0)
     fits = most_that_fit(lambda m: order_prior_bytes(m, prior, run.threads), allowed)
     run.require_memory(
