@@ -308,56 +308,6 @@ def test_memory_in_the_help(n: int) -> None:
     assert bytes_for_all_sets(n, "list", 3) == 8 * (set_scores + best + forward + backward + 3 * bounds)
 
 
-# Wrong input
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["list"], "FILE"),
-        (["list", "FILE", "-k", "0"], "not a whole number from 1 to 1,000,000,000"),
-        (["list", "FILE", "-k", "many"], "not a whole number from 1"),
-        (["list", "FILE", "--factor", "2"], "unrecognized"),
-        (["list", "FILE", "--count"], "unrecognized"),
-        (["list", "FILE", "-o", "out.json"], "the name must end in .jsonl or .jsonl.gz"),
-        (["list", "FILE", "--show", "-1"], "not a whole number from 0 on"),
-        (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, aic, qnml, bge and gaussian-bic do"),
-        (["list", "FILE", "--keep", "all"], "this is for files of scores, and FILE is a table"),
-        (["list", "some.jkl", "--score", "bic"], "--score: this is for tables"),
-        (["list", "FILE", "--time-limit", "-1"], "not a number of seconds"),
-        (["within", "FILE", "--factor", "0.5"], "not a Bayes factor, a number from 1 on"),
-        (["within", "FILE", "--factor", "1e301"], "not a Bayes factor, a number from 1 on, at most 1e+300"),
-        (["within", "FILE", "--factor", "inf"], "not a Bayes factor"),
-        (["within", "FILE", "--factor", "nan"], "not a Bayes factor"),
-        (["within", "FILE", "--factor", "twenty"], "'twenty' is not a number"),
-        (["within", "FILE", "--at-most", "0"], "not a whole number from 1"),
-        (["within", "FILE", "-k", "3"], "unrecognized"),
-        (["within", "FILE", "--count", "--json", "--show", "0"], "--show, --json: this is for lists"),
-        (["within", "FILE", "--count", "--at-most", "5", "--show", "1"], "--at-most, --show: this"),
-    ],
-)
-def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
-    ran = topdag(*(asia if word == "FILE" else word for word in words))
-    assert (ran.code, ran.out) == (Exit.WRONG_USE, "")
-    assert message in ran.err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["list", "none.csv"], "there is no such file"),
-        (["within", "none.npz"], "none.npz"),
-        (["list", "FILE", "-o", "no/such/folder/out.jsonl"], "there is no folder"),
-        (["within", "FILE", "--weights", "wieght"], "--weights names a column 'wieght' that is not there"),
-    ],
-)
-def test_bad_input(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
-    ran = topdag(*(asia if word == "FILE" else word for word in words))
-    assert (ran.code, ran.out) == (Exit.BAD_INPUT, "")
-    assert ran.err.startswith("topdag: ")
-    assert message in ran.err
-
-
 # Small parts
 
 

@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 import reference
 from hypothesis import strategies as st
+from random_inputs import rows_of
 
 import topdag as td
 from topdag.scoring.kinds.discrete import ScoreKind
@@ -188,11 +189,6 @@ class Case:
 
     def __repr__(self) -> str:
         return self.name
-
-
-def rows_of(table: td.Table) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
-    """Rows, weights and arities as reference.py takes them."""
-    return [tuple(row) for row in table.codes.T.tolist()], table.weights.tolist(), table.arities.tolist()
 
 
 def _fixed(kind: ScoreKind, formula: Callable[..., float], *settings: float) -> Case:
