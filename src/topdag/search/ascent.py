@@ -13,9 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from topdag._util.arrays import Floats, Integers, Marks, Masks
-from topdag._util.bitsets import is_empty, set_array
+from topdag._util.bitsets import is_empty
 from topdag._util.run import Run
-from topdag.search.costs import Cluster, Families
+from topdag.search.costs import Cluster, Families, cluster_arrays
 
 FIRST_TEMPERATURE = 0.05  # times what the best network costs for each variable
 LAST_TEMPERATURE = 0.002
@@ -45,7 +45,7 @@ class Ascent:
 
     def climb(self, allowed: Marks, run: Run) -> tuple[float, Floats]:
         """One round: the bound on networks of allowed families, and on those with each family."""
-        members, ks = self._arrays()
+        members, ks = cluster_arrays(self.multipliers, self.families.n)
         multipliers = np.array(list(self.multipliers.values()))
         bound, excess = self._bound(allowed, members, ks, multipliers, run)
         for _ in range(PASSES):
@@ -79,11 +79,6 @@ class Ascent:
         kept = np.where(self.weights < np.repeat(least, counts), 0.0, self.weights)
         shares: Floats = kept / np.repeat(np.add.reduceat(kept, begins), counts)
         return shares
-
-    def _arrays(self) -> tuple[Masks, Integers]:
-        clusters = list(self.multipliers)
-        members = set_array([cluster[0] for cluster in clusters], self.families.n)
-        return members, np.array([cluster[1] for cluster in clusters], dtype=np.int64)
 
     def _bound(
         self, allowed: Marks, members: Masks, ks: Integers, multipliers: Floats, run: Run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -96,6 +96,11 @@ class Families:
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
         fits = float(rounded @ limits) < math.ldexp(1.0, _core.EXACT_BITS - self.exponent)
         return rounded if fits else np.zeros_like(rounded)
+
+
+def cluster_arrays(clusters: Collection[Cluster], n: int) -> tuple[Masks, Integers]:
+    """Members and k of each, as the core takes them."""
+    return set_array([members for members, _ in clusters], n), np.array([k for _, k in clusters], dtype=np.int64)
 
 
 def exponent_of(size: float) -> int:

@@ -14,9 +14,9 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
-from topdag._util.bitsets import has_member, set_array
+from topdag._util.bitsets import has_member
 from topdag._util.run import Run
-from topdag.search.costs import Families
+from topdag.search.costs import Families, cluster_arrays
 
 LEAST_VIOLATION = 1e-4  # a row that is broken by less is left out
 HALVES_A_ROUND = 50
@@ -90,9 +90,7 @@ class Rows(Protocol):
 def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> _core.Cuts:
     """First these clusters, then these rows."""
     cuts = families.cuts()
-    if clusters:
-        members, ks = zip(*clusters, strict=True)
-        cuts.add_clusters(set_array(members, families.n), np.array(ks, dtype=np.int64))
+    cuts.add_clusters(*cluster_arrays(clusters, families.n))
     for row in rows:
         cuts.add_clause(row.marks(families).view(np.uint8))
     return cuts
@@ -200,8 +198,7 @@ class Program:
 
     def add_cuts(self, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> None:
         if clusters:
-            members, ks = zip(*clusters, strict=True)
-            self.add_clusters(set_array(members, self.families.n), np.array(ks, dtype=np.int64))
+            self.add_clusters(*cluster_arrays(clusters, self.families.n))
         if rows:
             self.add_rows(rows)
 
