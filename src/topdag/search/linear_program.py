@@ -121,10 +121,11 @@ class Program:
     """The linear program: weights of families, a row for each variable, then one for each cut.
 
     It begins with few families; ``admit`` brings in others. Each variable has a stopgap besides, a family without
-    parents that costs more than any network of interest, so that there always is a solution.
+    parents that costs more than any network of interest, so that there always is a solution. ``cost``: of the best
+    network known.
     """
 
-    def __init__(self, families: Families, stopgap_cost: float) -> None:
+    def __init__(self, families: Families, cost: float) -> None:
         import highspy
 
         self.families = families
@@ -147,7 +148,7 @@ class Program:
         self._open = np.ones(size, dtype=np.bool_)
         ones, nothing = np.ones(n), np.zeros(0, dtype=np.int32)
         self._solver.addRows(n, ones, ones, 0, np.zeros(n, dtype=np.int32), nothing, np.zeros(0))
-        self._add_columns(np.full(n, stopgap_cost), np.arange(n), np.arange(n), ones)
+        self._add_columns(np.full(n, 4.0 * cost + 1.0), np.arange(n), np.arange(n), ones)
 
     def _add_columns(self, costs: Floats, starts: Integers, rows: Integers, values: Floats) -> None:
         size, bounds = len(costs), (np.zeros(len(costs)), np.full(len(costs), self._infinity))
@@ -280,10 +281,10 @@ class Program:
         )
 
     @classmethod
-    def at(cls, standing: Standing, allowed: Marks, families: Families, stopgap_cost: float) -> Program:
+    def at(cls, standing: Standing, allowed: Marks, families: Families, cost: float) -> Program:
         """One that goes on from there, with those of its families that are ``allowed``; what is decided is to be said
         again."""
-        program, n = cls(families, stopgap_cost), families.n
+        program, n = cls(families, cost), families.n
         wanted = np.isin(np.arange(families.size), standing.columns) & allowed
         program.admit(wanted | np.isin(np.arange(families.size), standing.basic))
         program.cuts.replace(standing.cuts)

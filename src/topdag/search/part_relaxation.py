@@ -130,19 +130,15 @@ class PartRelaxation:
 
     def begin(self, root: Relaxation) -> None:
         """With the cuts of the root."""
-        self.program = Program(self.families, self._stopgap_cost)
+        self.program = Program(self.families, self.known.cost)
         self.program.add_cuts(root.clusters, root.rows)
         promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_COLUMNS]
         self.program.admit(np.isin(np.arange(self.families.size), promising))
 
-    @property
-    def _stopgap_cost(self) -> float:
-        return 4.0 * self.known.cost + 1.0
-
     def opened(self, half: Half, number: int) -> Node | None:
         """The part with what splits it; None when it holds no better network than is known now."""
         if half.standing is not None:
-            self.program = Program.at(half.standing, half.allowed, self.families, self._stopgap_cost)
+            self.program = Program.at(half.standing, half.allowed, self.families, self.known.cost)
         self.parts = number - 1
         relaxed = self.relaxed(half.allowed, half.bound, half.decisions)
         if relaxed is None:

@@ -281,7 +281,7 @@ class _Root:
         self._bound_before = self.bound
 
     def begin(self, first_cuts: Relaxation | None) -> None:
-        self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
+        self.program = Program(self.families, self.known.cost)
         self.program.add_cuts(self.clusters or self.known.clusters, ())
         if first_cuts is not None:
             self.program.add_cuts(first_cuts.clusters, first_cuts.rows)
