@@ -72,11 +72,7 @@ class NodeAverageWalk(FamilyWalk):
 
     def __init__(self, task: ScoringTask, x: int, averages: NodeAverages, grid: int, run: Run) -> None:
         super().__init__(task, x, run)
-        self._averages, self._exponent = averages, grid
-
-    @property
-    def _grid(self) -> int:
-        return self._exponent
+        self._averages, self._grid = averages, grid
 
     def _most_beyond(self, sets: Sets) -> Floats:
         return self._most_for(self._cells(sets))

@@ -43,7 +43,9 @@ SLACK_STEPS = 8
 
 
 class FamilyWalk(ABC):
-    """One walk for variable x of a task. ``largest``: no set that was looked at has more parents."""
+    """One walk for variable x of a task, on a grid. ``largest``: no set that was looked at has more parents."""
+
+    _grid: int  # its exponent
 
     def __init__(self, task: ScoringTask, x: int, run: Run) -> None:
         self.table, self.columns, self.keep = task.table, task.columns, task.keep
@@ -141,11 +143,6 @@ class FamilyWalk(ABC):
     def _scored(self, sets: Sets) -> Values:
         """Local scores on the grid."""
 
-    @property
-    @abstractmethod
-    def _grid(self) -> int:
-        """Its exponent."""
-
     def _cells(self, sets: Sets) -> Values:
         return cells_of(sets, self.arities)
 
@@ -212,6 +209,7 @@ class SetScoreWalk(FamilyWalk):
         self.view = view_of(task)
         self.question = pruning_question(task, run)
         self.most_likely = self._most_likely()
+        self._grid = self._grid_scores(self.kind.joint(self.table.n_rows), self._sets([]))[0]
 
     def _most_beyond(self, sets: Sets) -> Values:
         if isinstance(self.kind, BDeu):
@@ -243,10 +241,6 @@ class SetScoreWalk(FamilyWalk):
         _, with_x = self._grid_scores(joint, with_added(sets, 1 << self.x))
         _, without = self._grid_scores(joint if below is None else below, sets)
         return np.asarray(with_x - without)
-
-    @property
-    def _grid(self) -> int:
-        return self._grid_scores(self.kind.joint(self.table.n_rows), self._sets([]))[0]
 
     def _grid_scores(self, formula: _core.SetFormula, sets: Sets) -> tuple[int, Values]:
         return grid_scores(self.view, self.question, formula, sets)
