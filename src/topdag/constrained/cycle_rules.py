@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from topdag import _core
 from topdag._util.bitsets import NARROW, bits
@@ -34,14 +33,10 @@ def case_rules(n: int, known: CompiledConstraints) -> _core.CaseRules:
             return rules.count_in(literal.child, counts)
         return (rules.none_of if literal.negated else rules.some_of)(literal.child, literal.variables)
 
-    def put_all(parts: Iterable[int]) -> int:
-        return rules.all_of(list(parts))
-
-    def put_any(parts: Iterable[int]) -> int:
-        return rules.any_of(list(parts))
-
     for rule in known.rest.rules:
-        rules.require(folded(rule.formula, put, put_all, put_any))
+        rules.require(
+            folded(rule.formula, put, lambda own: rules.all_of(list(own)), lambda own: rules.any_of(list(own)))
+        )
     return rules
 
 

@@ -1,4 +1,4 @@
-"""How many parents each variable of a table can need, for BIC: the least that any rule of ``mdl_pruning`` proves."""
+"""How many parents each variable of a table can need, for BIC: the least that any rule of ``mdl_theorems`` proves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What parameter constraints cost families: the loss of log likelihood, taken off the score without them.
 
 Only families of constrained variables lose. The score without constraints bounds the constrained one from above, so it
-decides what need not be optimised (see ``family_walk``).
+decides what need not be optimised (see ``walk``).
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class _Grid:
     """Slots in rows, joined between neighbouring rows only. A slot is a box, or where a longer edge passes a row."""
 
     def __init__(self, n: int, rows: list[list[int]], links: list[Arrow], passed: dict[Arrow, list[int]]) -> None:
-        self.n, self.rows, self.links, self.passed = n, rows, links, passed
+        self.n, self.rows, self.passed = n, rows, passed
         self.row_of = {slot: r for r, row in enumerate(rows) for slot in row}
         self.above: dict[int, list[int]] = {slot: [] for slot in self.row_of}
         self.below: dict[int, list[int]] = {slot: [] for slot in self.row_of}
