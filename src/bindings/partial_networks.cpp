@@ -118,26 +118,20 @@ void bind_partial_networks(nb::module_& m) {
         "By set: how much score and log count of orders together can grow, at most, once these are placed.");
     m.def(
         "search_uniform_orders",
-        [](const Lattice& lattice, std::size_t most, std::size_t block, bool undominated, bool posets,
-           std::size_t memory, const Watch& watch) {
+        [](const Lattice& lattice, std::size_t most, std::size_t block, std::size_t memory, const Watch& watch) {
             check_prior(lattice, most, block);
-            require(!(undominated || posets) || most == 1, "what cannot be best may be among the k best");
             return watched(watch, [&](Limits& limits) {
-                return search_uniform_orders(lattice, {most, block, memory}, {undominated, posets}, limits);
+                return search_uniform_orders(lattice, {most, block, memory}, limits);
             });
         },
-        "lattice"_a, "most"_a, "block"_a, "undominated"_a, "posets"_a, "memory"_a, "limits"_a);
+        "lattice"_a, "most"_a, "block"_a, "memory"_a, "limits"_a);
     m.def(
         "count_paths",
-        [](const Lattice& lattice, std::size_t most, std::size_t block, bool undominated, std::size_t memory,
-           const Watch& watch) {
+        [](const Lattice& lattice, std::size_t most, std::size_t block, std::size_t memory, const Watch& watch) {
             check_prior(lattice, most, block);
-            require(!undominated || most == 1, "what is dominated may be among the k best");
-            return watched(watch, [&](Limits& limits) {
-                return count_paths(lattice, {most, block, memory}, undominated, limits);
-            });
+            return watched(watch, [&](Limits& limits) { return count_paths(lattice, {most, block, memory}, limits); });
         },
-        "lattice"_a, "most"_a, "block"_a, "undominated"_a, "memory"_a, "limits"_a);
+        "lattice"_a, "most"_a, "block"_a, "memory"_a, "limits"_a);
     m.def(
         "count_paths_takings",
         [](const Lattice& lattice, std::size_t block, std::size_t most) {

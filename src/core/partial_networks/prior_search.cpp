@@ -90,11 +90,11 @@ void draw(TreeSearch& search, const Lattice& lattice, NetworkPrior& prior, const
 constexpr std::uint64_t steps_between_looks = 256;
 
 template <class Count>
-SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, Limits& limits) {
+SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, Limits& limits) {
     SearchedNetworks found(lattice.n_variables());
     auto begin = Limits::Clock::now();
     UniformOrders prior(lattice, false);
-    PackedFamilies families(lattice, undominated);
+    PackedFamilies families(lattice, false);
     if (!families.fill(limits)) return stopped_early(lattice, prior, question);
     found.bound_seconds = seconds_since(begin);
     begin = Limits::Clock::now();
@@ -124,16 +124,15 @@ SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& questi
 
 }  // namespace
 
-SearchedNetworks search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, LeftOut left_out,
-                                 Limits& limits) {
+SearchedNetworks search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, Limits& limits) {
     SearchedNetworks found(lattice.n_variables());
     const auto begin = Limits::Clock::now();
+    const bool only_best = question.most == 1;
     PackedFamilies undominated(lattice, true), all(lattice, false);
-    UniformOrders prior(lattice, left_out.posets);
-    if (!undominated.fill(limits) || !prior.sweep(undominated, limits) ||
-        (!left_out.dominated && !all.fill(limits)))
+    UniformOrders prior(lattice, only_best);
+    if (!undominated.fill(limits) || !prior.sweep(undominated, limits) || (!only_best && !all.fill(limits)))
         return stopped_early(lattice, prior, question);
-    const PackedFamilies& families = left_out.dominated ? undominated : all;
+    const PackedFamilies& families = only_best ? undominated : all;
     found.bound_seconds = seconds_since(begin);
     TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
     draw(search, lattice, prior, question, limits, found);
@@ -152,10 +151,10 @@ SearchedNetworks search_with_prior(const Lattice& lattice, const PriorQuestion& 
     return found;
 }
 
-SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, Limits& limits) {
+SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, Limits& limits) {
     return lattice.n_variables() <= 20  // 20! fits in 64 bits
-               ? count_paths<std::uint64_t>(lattice, question, undominated, limits)
-               : count_paths<unsigned __int128>(lattice, question, undominated, limits);
+               ? count_paths<std::uint64_t>(lattice, question, limits)
+               : count_paths<unsigned __int128>(lattice, question, limits);
 }
 
 std::vector<Taking> takings(const Lattice& lattice, std::size_t block, std::size_t most) {

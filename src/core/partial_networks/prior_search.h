@@ -37,21 +37,16 @@ struct PriorQuestion {
     std::size_t memory;  // bytes for the search
 };
 
-// What may be left out when only the best network is asked for.
-struct LeftOut {
-    bool dominated;  // families that score no more than with fewer parents
-    bool posets;     // all but the best of the networks with the same paths between variables
-};
-
-// By the tighter search. The lattice needs F and H, here and below.
-SearchedNetworks search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, LeftOut left_out,
-                                 Limits& limits);
+// By the tighter search. Families that score no more than with fewer parents, and all but the best of the networks with
+// the same paths between variables, are left out when only the best network is asked for. The lattice needs F and H, here
+// and below.
+SearchedNetworks search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, Limits& limits);
 
 SearchedNetworks search_with_prior(const Lattice& lattice, const PriorQuestion& question, BoundedPrior& prior,
                              Limits& limits);
 
-// By Algorithm 1; `undominated` as above.
-SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, Limits& limits);
+// By Algorithm 1.
+SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, Limits& limits);
 
 // What Algorithm 1 takes from its queue, in turn: placed, parents, count, place in the queue, whether for the first
 // time. Up to 20 variables.

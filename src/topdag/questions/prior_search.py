@@ -173,27 +173,11 @@ class _Search:
     run: Run
 
     def with_uniform_orders(self, block: int) -> NetworkList:
-        only_best = self.most == 1
-        drawn = _core.search_uniform_orders(
-            self.lattice,
-            self.most,
-            block,
-            only_best,  # families that others dominate cannot be in it,
-            only_best,  # and of networks with the same paths only the best can
-            self.memory,
-            self.run.limits,
-        )
+        drawn = _core.search_uniform_orders(self.lattice, self.most, block, self.memory, self.run.limits)
         return self._answer(drawn, "best-first search over partial networks, orders counted", **self._of_orders())
 
     def as_published(self, block: int) -> NetworkList:
-        drawn = _core.count_paths(
-            self.lattice,
-            self.most,
-            block,
-            False,
-            self.memory,
-            self.run.limits,
-        )
+        drawn = _core.count_paths(self.lattice, self.most, block, self.memory, self.run.limits)
         return self._answer(drawn, "best-first search over partial networks, paths counted", **self._of_orders())
 
     def with_python_prior(self, prior: NetworkPrior, block: int) -> NetworkList:
