@@ -15,6 +15,7 @@ from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.run import Run
 from topdag._util.stop import Stop
+from topdag.search.costs import Cluster, cluster_arrays
 from topdag.search.engines import OrderBound, Outcome
 
 SHARE_OF_FREE_MEMORY = 0.8
@@ -35,13 +36,10 @@ class OrderOutcome(Outcome):
     layers: tuple[tuple[int, int], ...]
 
 
-def cluster_bound(
-    candidates: _core.Candidates, clusters: Sequence[tuple[int, int]], multipliers: Floats
-) -> _core.Bound:
+def cluster_bound(candidates: _core.Candidates, clusters: Sequence[Cluster], multipliers: Floats) -> _core.Bound:
     """The bound from clusters (mask, k) with multipliers, as the relaxation gives them for these families."""
-    members = np.array([mask for mask, _ in clusters], dtype=np.uint64)
-    ks = np.array([k for _, k in clusters], dtype=np.int64)
-    return _core.cluster_bound(candidates, members, ks, np.ascontiguousarray(multipliers, dtype=np.float64))
+    arrays = cluster_arrays(clusters, candidates.n_variables)
+    return _core.cluster_bound(candidates, *arrays, np.ascontiguousarray(multipliers, dtype=np.float64))
 
 
 def pattern_bound(candidates: _core.Candidates, kind: OrderBound) -> _core.Bound:
