@@ -337,11 +337,9 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     """
     if isinstance(kind, GaussianScore):
         return kind.bounds_alone(table)
-    if isinstance(kind, NAL):
-        return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
-    if table.continuous or table.incomplete:
+    if table.continuous or (table.incomplete and not isinstance(kind, NAL)):
         return [math.inf]
-    if table.chunks is not None:  # no log likelihood is more than 0
+    if isinstance(kind, NAL) or table.chunks is not None:  # no log likelihood is more than 0, and no average of them
         return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)
