@@ -19,11 +19,12 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.search import branch_and_cut, part_relaxation, relaxation
+from topdag.search.best import begin
 from topdag.search.branch_and_cut import prove_best
 from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.linear_program import Program, Solution
-from topdag.search.relaxation import Incumbent, Known, solve_root
+from topdag.search.relaxation import Known, solve_root
 from topdag.search.stores import ListStore
 
 
@@ -239,8 +240,7 @@ def test_a_root_and_a_network_can_be_handed_over() -> None:
     store = list_store(strategies.sampled_table(9, 200, 3), td.BIC())
     root = solve_root(store, Run())
     whole = prove_best(store, Run())
-    empty = Incumbent((0,) * store.n, float(store.best_scores.sum() - sum(store.value(v, 0) for v in range(store.n))))
-    found = prove_best(store, Run(), incumbent=empty, root=root)
+    found = prove_best(store, Run(), known=begin(store, Run(), [[0] * store.n]), root=root)
     assert found.finished and found.cost == whole.cost
 
 

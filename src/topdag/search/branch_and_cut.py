@@ -23,7 +23,7 @@ from topdag.search.engines import Outcome
 from topdag.search.linear_program import Rows
 from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.part_relaxation import SLACK_SOLVES, Half, HalfTask, Opened, OpenSearch, Whole, open_half
-from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.search.relaxation import Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore
 
 NEARLY_WHOLE = 0.999
@@ -39,7 +39,6 @@ def prove_best(
     store: ListStore,
     run: Run,
     *,
-    incumbent: Incumbent | None = None,
     root: Relaxation | None = None,
     known: Known | None = None,
     resumed: OpenParts | None = None,
@@ -57,7 +56,7 @@ def prove_best(
     that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that satisfy
     them. ``dives``: the newest part comes next, which meets good networks sooner and proves later.
     """
-    known = known_from(store, run, known, incumbent)
+    known = Known(store, run) if known is None else known
     root = solve_root(store, run, known=known, rows=rows) if root is None else root
     known = known_from(store, run, known, root.incumbent)
     known.raise_bound(root.bound)
