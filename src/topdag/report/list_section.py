@@ -221,7 +221,6 @@ class _Edges:
     def __init__(self, items: Sequence[Graph], names: Sequence[str], drawing: Drawing) -> None:
         self.names, self.drawing = names, drawing
         self.places: dict[tuple[tuple[str, str], str], int] = {}
-        self.svg: list[str] = []
         best = marks_of(items[0], names)
         self.roles = [self._roles(best, marks_of(item, names)) for item in items]
         shown_first = {place for place, _ in self.roles[0]}

@@ -102,8 +102,7 @@ def _search_parts(known: Known, parts: Sequence[Component], run: Run, engine: En
         own = begin(part.store(store.lists.names), run, first, within)
         own.elsewhere = known.best_score - own.best_score - proved
         finished = search_best(own, run, engine=engine, bound=bound)
-        for what, number in own.work.items():
-            known.work[what] = known.work.get(what, 0) + number
+        known.counted(**own.work)
         known.method, known.limit = own.method, own.limit
         known.raise_bound(proved + own.bound)
         if finished and own.masks is None:

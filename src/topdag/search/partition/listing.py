@@ -141,7 +141,7 @@ class PartitionSearch(OpenSearch):
             heapq.heappush(self._open, part)
 
     def _look_at(self, part: Node) -> None:
-        allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
+        allowed = part.marks(self.families.size)
         if self._is_listed_whole(allowed, part.decisions):
             return
         self._edges = _edges(part.decisions)
