@@ -81,11 +81,8 @@ def _draw_box(axes: Any, lines: Sequence[str], box: Any) -> None:
     axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=FILL, edgecolor="#8a94a6", linewidth=0.8))
     top = box.y - LINE_HEIGHT * (len(lines) - 1) / 2
     for i, line in enumerate(lines):
-        _write(axes, box.x, top + i * LINE_HEIGHT, line)
-
-
-def _write(axes: Any, x: float, y: float, text: str) -> None:
-    axes.text(x, y, text, ha="center", va="center", color=INK, fontsize=8, parse_math=False)
+        y = top + i * LINE_HEIGHT
+        axes.text(box.x, y, line, ha="center", va="center", color=INK, fontsize=8, parse_math=False)
 
 
 def plot_heat(

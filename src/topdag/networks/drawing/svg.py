@@ -99,23 +99,19 @@ def graph_svg(graph: GraphToDraw) -> str:
     return drawing.svg("".join(edges), label, below=drawing.lines_below(graph.said))
 
 
-def edge_svg(way: Route, title: str = "", *, is_open: bool = False, **attributes: object) -> str:
+def edge_svg(way: Route, title: str, *, is_open: bool = False, **attributes: object) -> str:
     """One edge as a group: the curve, its arrow head, filled or open, and what is said on hover."""
     given = {"class_": "edge open" if is_open else "edge"} | attributes
     extra = "".join(f' {_attribute(name)}="{escaped(str(value))}"' for name, value in given.items())
-    said = f"<title>{escaped(title)}</title>" if title else ""
     ink = 'fill="#ffffff" stroke="#5b6472" stroke-width="1.4"' if is_open else 'fill="#5b6472"'
     head = "" if not way.head else f'<path class="head" {ink} d="M{_places(way.head)}Z"/>'
-    curve = f'<path class="curve" fill="none" stroke="#5b6472" stroke-width="1.6" d="{path_data(way.points)}"/>'
-    return f"<g{extra}>{said}{curve}{head}</g>"
+    path = f"M{_places(way.points[:1])}C{_places(way.points[1:])}"
+    curve = f'<path class="curve" fill="none" stroke="#5b6472" stroke-width="1.6" d="{path}"/>'
+    return f"<g{extra}><title>{escaped(title)}</title>{curve}{head}</g>"
 
 
 def _attribute(name: str) -> str:
     return name.removesuffix("_").replace("_", "-")
-
-
-def path_data(points: Sequence[Point]) -> str:
-    return f"M{_places(points[:1])}C{_places(points[1:])}"
 
 
 def _places(points: Sequence[Point]) -> str:
