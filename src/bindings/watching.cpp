@@ -22,7 +22,6 @@ const char* phase_name(Phase phase) {
         case Phase::bounding: return "bounding";
         case Phase::listing: return "listing";
         case Phase::searching: return "searching";
-        case Phase::relaxing: return "relaxing";
         case Phase::summing: return "summing";
     }
     return "";

@@ -9,16 +9,13 @@
 
 namespace topdag {
 
-enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing, searching, relaxing, summing };
+enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing, searching, summing };
 
 // What limits are read from: real time. Tests may have its readings counted instead: then each moves it on by a second,
 // so that with one thread a limit comes at the same place of the work every time, however busy the machine is.
 struct RunClock {
     using duration = std::chrono::steady_clock::duration;
-    using rep = duration::rep;
-    using period = duration::period;
     using time_point = std::chrono::steady_clock::time_point;
-    static constexpr bool is_steady = true;
 
     static inline std::atomic<std::int64_t> readings{-1};  // negative: they are not counted
 
