@@ -6,7 +6,11 @@ import gc
 import io
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +21,9 @@ import topdag as td
 from topdag._util import progress as displays
 from topdag._util import run as runs
 from topdag._util.run import Run
+from topdag.cli.main import main
+from topdag.data import read as reading
+from topdag.io.networks import write_network
 
 LATER = td.types.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
 
@@ -90,6 +97,56 @@ def test_a_terminal_line_fits_and_is_overwritten_and_wiped(monkeypatch: pytest.M
     line.wipe()
     assert on_screen(terminal.getvalue()).strip() == "" and terminal.getvalue().endswith("\r")
     assert "\n" not in terminal.getvalue() and max(map(len, terminal.getvalue().split("\r"))) < columns
+
+
+QUESTIONS_OF_FILES: dict[str, Callable[[str], object]] = {
+    "topdag best": lambda file: main(["best", file]),
+    "topdag plan": lambda file: main(["plan", file]),
+    "topdag score": lambda file: main(["score", file, "--family", "a"]),
+    "topdag bootstrap": lambda file: main(["bootstrap", file, "-k", "1"]),
+    "topdag fit": lambda file: main(["fit", file, file.replace(".csv", ".json"), "-o", file.replace(".csv", ".bif")]),
+    "read_table": td.read_table,
+    "best_network": td.best_network,
+    "score": td.score,
+    "plan": td.plan,
+    "edge_posteriors": td.edge_posteriors,
+    "structural_em": td.structural_em,
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS_OF_FILES)
+def test_a_table_that_takes_long_to_read_shows_it(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Commands on a terminal, Python at its prompt."""
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n" + "x,y\nx,x\ny,y\n" * 5)
+    write_network(file.with_suffix(".json"), td.Network(["a", "b"], {"b": ["a"]}))
+    at_once = reading.table_of_file
+
+    def slowly(*of_file: Any) -> td.Table:
+        sleep(0.1)
+        return at_once(*of_file)
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    monkeypatch.setattr(displays, "SECONDS_OF_SILENCE", 0.0)
+    monkeypatch.setattr(displays, "SECONDS_A_LOOK", 0.01)
+    monkeypatch.setattr(reading, "table_of_file", slowly)
+    QUESTIONS_OF_FILES[name](str(file))
+    assert "\rreading, 0 s, " in terminal.getvalue()
+    gc.collect()
+    assert on_screen(terminal.getvalue()).strip() == ""
+
+
+def test_reading_is_shown_to_nobody_who_does_not_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = [thread.name for thread in threading.enumerate()]
+    with displays.shown_meanwhile("reading", None):
+        assert [thread.name for thread in threading.enumerate()] == begun
+    line = displays.TerminalLine()
+    monkeypatch.setattr(displays, "SECONDS_A_LOOK", 0.01)
+    with pytest.raises(KeyboardInterrupt), displays.shown_meanwhile("reading", line):
+        raise KeyboardInterrupt
+    assert [thread.name for thread in threading.enumerate()] == begun
 
 
 def test_a_terminal_that_does_not_say_how_wide_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from html import escape
+from threading import Event, Thread
+from time import perf_counter
 from typing import Any, Protocol
 
-from topdag._util.memory import shown_bytes
+from topdag._util.memory import held_memory, shown_bytes
 
 SECONDS_OF_SILENCE = 2.0
 """Quick answers come without flicker."""
+SECONDS_A_LOOK = 0.2
 LEAST_DONE = 0.05
 """Of a phase, before anybody says how long the rest takes."""
 COLUMNS = 80
@@ -54,6 +60,28 @@ def display_for(wanted: bool | None) -> Display | None:
         return NotebookLine()
     at_a_prompt = hasattr(sys, "ps1") or _shell() is not None
     return TerminalLine() if is_terminal() and (wanted or at_a_prompt) else None
+
+
+@contextmanager
+def shown_meanwhile(phase: str, line: Display | None) -> Iterator[None]:
+    """Time and memory of what nobody hears from while it runs, such as an engine that reads a table."""
+    if line is None:
+        yield
+        return
+    begin, is_over = perf_counter(), Event()
+
+    def look() -> None:
+        while not is_over.wait(SECONDS_A_LOOK):
+            line.show(Progress(phase, perf_counter() - begin, None, None, None, held_memory()))
+
+    watcher = Thread(target=copy_context().run, args=(look,), daemon=True)  # a notebook knows its cell by the context
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()
+        line.wipe()
 
 
 def is_terminal() -> bool:

@@ -75,7 +75,8 @@ class Run:
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
         self.threads = usable_cores() if threads is None else int(threads)
         self.executor = executor
-        self.on_progress = on_progress if callable(on_progress) else self._shown(on_progress)
+        self.line = None if callable(on_progress) else display_for(on_progress)
+        self.on_progress = on_progress if callable(on_progress) else self._shown()
         self.phases: dict[str, float] = {}
         self.memory = 0
         self.best: float | None = None
@@ -83,13 +84,12 @@ class Run:
         self.stopped_by: BaseException | None = None
         self.meanwhile: Callable[[], object] | None = None  # called with each tick
 
-    def _shown(self, wanted: bool | None) -> Callable[[Progress], object] | None:
-        """A line that shows how things stand, wiped when this run is over."""
-        line = display_for(wanted)
-        if line is None:
+    def _shown(self) -> Callable[[Progress], object] | None:
+        """The line that shows how things stand, wiped when this run is over."""
+        if self.line is None:
             return None
-        weakref.finalize(self, line.wipe)
-        return line.show
+        weakref.finalize(self, self.line.wipe)
+        return self.line.show
 
     @property
     def seconds(self) -> float:

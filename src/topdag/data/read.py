@@ -18,6 +18,7 @@ from topdag._util.brief import brief
 from topdag._util.memory import available_memory, parse_bytes
 from topdag._util.messages import plural
 from topdag._util.options import all_of, option
+from topdag._util.progress import display_for, shown_meanwhile
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, Interventions, are_numbers, column_of_texts, left_in, names_for
 from topdag.data.continuous import Continuous
@@ -69,7 +70,8 @@ def read_table(
         discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
     )
     options = replace(options, memory_limit=None if memory_limit is None else parse_bytes(memory_limit))
-    return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
+    with shown_meanwhile("reading", display_for(None)):
+        return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
 
 
 def text_format(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from topdag import _core
+from topdag._util.progress import shown_meanwhile
 from topdag._util.run import Limits, Run, is_whole, peak_memory
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Stats
@@ -56,7 +57,9 @@ class Said(Limits, About, total=False):
 def checked_count(name: str, value: object, least: int, most: int) -> int:
     """An argument that says how many."""
     if not is_whole(value, least, most):
-        raise ScoreError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}.")
+        is_kind = isinstance(value, str | ScoreKind)
+        hint = f" The score comes after it, or goes by its name: kind={value!r}." if is_kind else ""
+        raise ScoreError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}.{hint}")
     return int(cast(int, value))
 
 
@@ -162,7 +165,8 @@ def asked_about(source: Any, kind: KindLike, options: Said, prior: Prior | None 
     """What is asked, and the run in which it is answered: its clock starts before anything is read."""
     limits, about = parted(options)
     run = Run(**limits)
-    return Request.about(source, kind, about, prior, run.memory_limit), run
+    with shown_meanwhile("reading", run.line):
+        return Request.about(source, kind, about, prior, run.memory_limit), run
 
 
 def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:

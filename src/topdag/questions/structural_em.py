@@ -19,6 +19,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.options import option, question
+from topdag._util.progress import shown_meanwhile
 from topdag._util.run import Run
 from topdag.answers.expectation import Climb, LocalOptimum
 from topdag.answers.results import Answer, Status, limit_text
@@ -81,7 +82,9 @@ def structural_em(
     run, said = Run(**limits), cast(dict[str, Any], about)
     known = {name: said.pop(name, None) for name in ("constraints", "max_parents")}
     is_read = isinstance(source, Table) and not said
-    table = source if is_read else as_table(source, None, cast(Reading, {"missing": "keep", **said}))
+    with shown_meanwhile("reading", run.line):
+        reading = cast(Reading, {"missing": "keep", **said})
+        table = source if is_read else as_table(source, None, reading, memory_limit=run.memory_limit)
     return structural_em_of(table, as_kind(kind), run, starts=starts, draws=draws, seed=seed, **known)
 
 

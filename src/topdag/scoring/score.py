@@ -12,6 +12,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.options import option
+from topdag._util.progress import shown_meanwhile
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
@@ -71,7 +72,8 @@ def score(
 
     def find() -> Scores | None:
         scored_by = as_kind(kind)
-        read = as_table(table, scored_by.numbers, reading, memory_limit=run.memory_limit)
+        with shown_meanwhile("reading", run.line):
+            read = as_table(table, scored_by.numbers, reading, memory_limit=run.memory_limit)
         return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
