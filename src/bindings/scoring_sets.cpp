@@ -4,6 +4,7 @@
 
 #include "families/local_scores.h"
 #include "families/parent_sets.h"
+#include "margins/margins.h"
 #include "scoring/set_scores.h"
 
 namespace topdag {
@@ -92,6 +93,14 @@ void bind_scores(nb::module_& m) {
             return scoring_bytes(t.view, formula, max_size, threads);
         },
         "table"_a, "formula"_a, "max_size"_a, "threads"_a);
+    m.def(
+        "margin_tables",
+        [](const PyTable& t, int max_size, double sets) -> std::optional<double> {
+            const auto margins = margins_worthwhile(t.view, max_size, sets);
+            return margins ? std::make_optional(margins->n_tables()) : std::nullopt;
+        },
+        "table"_a, "max_size"_a, "sets"_a,
+        "In how many tables the rows are counted at once, for so many sets; None where sets are counted one by one.");
 
     m.def(
         "score_all_sets",

@@ -72,6 +72,11 @@ def score_set(table: CodedTable, formula: SetFormula, variables: Sequence[int]) 
 
 def scoring_bytes(table: CodedTable, formula: SetFormula, max_size: int, threads: int) -> float: ...
 
+def margin_tables(table: CodedTable, max_size: int, sets: float) -> float | None:
+    """
+    In how many tables the rows are counted at once, for so many sets; None where sets are counted one by one.
+    """
+
 def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits, masked: int = 32) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
     """
     Scores of all sets, indexed by their bits; None when stopped. masked: how many variables a mask holds.

@@ -233,6 +233,21 @@ def test_the_plan_speaks_of_reading(both: Callable[..., Both]) -> None:
     assert not least.fits and "Leave out columns (leave_out)" in least.reason
 
 
+def test_a_bootstrap_is_refused_before_anything_is_counted(both: Callable[..., Both]) -> None:
+    """In the plan as in the question, whatever is asked of each draw."""
+    _, table = both(6, 400, seed=3)
+    said = r"draws the rows of the table one by one.*Allow more \(memory_limit\)"
+    for question in (td.best_network, td.edge_posteriors):
+        seen: list[Progress] = []
+        with pytest.raises(td.TooLarge, match=said):
+            td.bootstrap(table, 3, max_parents=2, question=question, on_progress=seen.append)
+        assert seen == []
+    plan = td.plan(table, question="bootstrap", max_parents=2)
+    assert not plan.fits and plan.engine == "none" and not plan.advice
+    with pytest.raises(td.TooLarge, match=said):
+        raise td.TooLarge(plan.reason)
+
+
 def test_commands_and_the_report(both: Callable[..., Both], tmp_path: Path, topdag: Any) -> None:
     both(6, 400, seed=3)
     folder = str(tmp_path / "6-400-3")

@@ -10,6 +10,12 @@ from topdag.data.table import Table, with_rows
 from topdag.errors import TableError
 
 
+def require_rows_to_draw(table: Table) -> None:
+    """Raises TooLarge where rows are read chunk by chunk, before anything long is done."""
+    if table.chunks is not None:
+        raise table.chunks.needed("A bootstrap draws the rows of the table one by one, and")
+
+
 def drawn_weights(table: Table, seed: int, draw: int) -> NDArray[np.uint32]:
     """How often each distinct row is drawn."""
     n_rows = table.n_rows

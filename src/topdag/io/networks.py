@@ -146,11 +146,20 @@ def read_json(path: Source) -> dict[str, Any]:
 
 
 ANSWERS = ("topdag-answer", "topdag-structural-em")
+READ_BY = {
+    "topdag-bootstrap": "read_bootstrap",
+    "topdag-posteriors": "read_posteriors",
+    "topdag-list": "read_list",
+}
+"""What reads files that look alike and hold no single network."""
 
 
 def _network_in(content: Mapping[str, Any]) -> Network:
     if content.get("format") == FITTED_FORMAT:
         return FittedNetwork.from_dict(content).network
+    reader = READ_BY.get(str(content.get("format")))
+    if reader is not None:
+        raise NetworkError(f"this is no network or answer with one; in Python, topdag.io.{reader} reads it")
     if content.get("format") not in ANSWERS:
         return Network.from_dict(content)
     if not isinstance(content.get("network"), dict):

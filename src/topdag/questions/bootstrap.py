@@ -8,7 +8,7 @@ on each other, so the answers are the same in whatever order and place they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -20,7 +20,7 @@ from topdag._util.run import Run
 from topdag._util.workers import Crew, crew
 from topdag.answers.bootstrap import N_DRAWS, BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
-from topdag.data.resample import resampled
+from topdag.data.resample import require_rows_to_draw, resampled
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.best import best_network, best_of
@@ -78,6 +78,7 @@ def bootstrap_of(
 ) -> BootstrapFrequencies:
     """Draws within the run's limits; on Ctrl-C raises Interrupted with the draws done."""
     _check(request, n, seed, question)
+    _require_takes(question, _said(request, run))
     return run.answer(
         lambda: _frequencies(request, int(n), int(seed), run, question),
         lambda found: f"{plural(len(found.draws), 'draw')} of {found.asked_for:,} done",
@@ -92,6 +93,7 @@ def _check(request: Request, n: object, seed: object, question: object) -> None:
     _require_one_argument(question)
     if request.table is None:
         raise ScoreError("A bootstrap draws rows, and these scores come without their table. Give the table.")
+    require_rows_to_draw(request.table)
 
 
 def _require_one_argument(question: Asking) -> None:
@@ -105,6 +107,19 @@ def _require_one_argument(question: Asking) -> None:
         given = ", ".join(f"{name}=..." for name in needed)
         name = getattr(question, "__name__", "it")
         raise ScoreError(f"question: {name} needs {', '.join(needed)}: give functools.partial({name}, {given}).")
+
+
+def _require_takes(question: Asking, said: Iterable[str]) -> None:
+    """Raises ScoreError where a question does not take what each draw is asked with."""
+    parameters = signature(question).parameters
+    if any(own.kind is own.VAR_KEYWORD for own in parameters.values()):
+        return
+    unknown = [name for name in said if name not in parameters]
+    if unknown:
+        raise ScoreError(
+            f"question: draws are asked with {', '.join(f'{name}=' for name in unknown)}, which this function does not "
+            "take. Give one with **said and hand that on, as in td.edge_posteriors(table, **said)."
+        )
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,20 @@ from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.html import html_table
 from topdag._util.options import option
+from topdag._util.progress import display_for, shown_meanwhile
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.answers.bootstrap import N_DRAWS
+from topdag.data.resample import require_rows_to_draw
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
-from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages
+from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages, require_not_too_far_from_zero
 from topdag.scoring.all_sets import bytes_to_count, within_columns
 from topdag.scoring.choice import affordable_sets
-from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import require_rule
@@ -203,21 +205,29 @@ def plan(
     """
     if question not in QUESTIONS:
         raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
-    request = replace(Request.about(source, kind, about, prior), scores=None)
+    with shown_meanwhile("reading", display_for(None)):
+        request = replace(Request.about(source, kind, about, prior), scores=None)
     table, kind = request.table, request.kind
     if table is None or kind is None:
         raise ScoreError("A plan is for a table; these scores do not hold theirs.")
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
-    times, question = (1 + N_DRAWS, "best") if question == "bootstrap" else (1, question)
+    is_drawn = question == "bootstrap"
+    times, question = (1 + N_DRAWS, "best") if is_drawn else (1, question)
     asked = (in_words, n, table.n_rows, kind)
     notes = request.notes
+    says_itself = False  # what to do instead
     try:
         decision = decide(request, of_what)
         _require_scorable(request, decision, n, allowed)
+        says_itself = True
+        if question in SUMS:
+            require_not_too_far_from_zero(table, kind)
+        if is_drawn:
+            require_rows_to_draw(table)
     except (TooLarge, ScoreError, ConstraintError) as error:
-        advice = _advice(request, n, question, allowed)
+        advice = "" if says_itself else _advice(request, n, question, allowed, is_long=False)
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
     cost = _cost(decision, request, n, question).asked(times)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
@@ -232,7 +242,7 @@ def plan(
         seconds=seconds,
         memory=int(cost.memory),
         fits=fits,
-        advice=_advice(request, n, question, allowed) if is_long or not fits else "",
+        advice=_advice(request, n, question, allowed, is_long=fits) if is_long or not fits else "",
         listed=listed,
         by_limit=memory_limit is not None,
         notes=notes,
@@ -268,7 +278,7 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
             is_apart = decision.engine in ON_ALL_SETS  # what scoring takes is given back before
             return replace(cost, memory=max(cost.memory, tables) if is_apart else cost.memory + tables)
         return replace(cost, memory=cost.memory + _order_bytes(request, n, usable_cores()))
-    scoring = _scoring_seconds(n, table, kind)
+    scoring = _scoring_seconds(n, table, kind, request.max_parents)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
     if isinstance(kind, SetScore):  # counting gives back what it took before anything is searched
@@ -312,16 +322,18 @@ def _lattice_seconds_per_set(n: int) -> float:
     return PER_LATTICE_SET * (1 + MORE_BEYOND * max(0, n - BEYOND))
 
 
-def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
+def _scoring_seconds(n: int, table: Table, kind: ScoreKind, max_parents: int | None) -> float | None:
     """All sets; None where it depends on a function that is not ours."""
     per_set: float = PER_ROW * table.n_distinct + PER_SET
     if isinstance(kind, WhereNotSet):
-        once = _scoring_seconds(n, table, kind.base)
+        once = _scoring_seconds(n, table, kind.base, max_parents)
         return None if once is None else (1 + len(table.was_set)) * once
     if isinstance(kind, SetScore):
         arities = {int(arity) for arity in np.unique(table.arities) if arity > 1}
         formulas = 1 + sum(kind.below(table.n_rows, arity) is not None for arity in arities)
-        return formulas * per_set * 2.0**n
+        most = _most_counted(n, max_parents)
+        together = _seconds_to_count_together(table, most, n_sets_up_to(n, most))
+        return formulas * (per_set * 2.0**n if together is None else together + PER_SET * 2.0**n)
     if isinstance(kind, GaussianScore):
         return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
     if isinstance(kind, MixedBIC):
@@ -333,6 +345,12 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
         sets = affordable_sets(kind, table.n_rows, [int(table.arities[v]) for v in scored_columns(table)])
         return n * _seconds_for_an_average(table) * min(2.0 ** (n - 1), math.inf if sets is None else sets)
     return 2 * n * per_set * 2.0**n if isinstance(kind, BDs | BDe) else None
+
+
+def _seconds_to_count_together(table: Table, most: int, sets: float) -> float | None:
+    """So many sets of at most so many columns, where the rows are counted in tables of several columns; else None."""
+    n_tables = _core.margin_tables(coded(table, scored_columns(table)), most, sets)
+    return None if n_tables is None else table.n_distinct * PER_ROW_COUNTED * n_tables
 
 
 def _seconds_for_an_average(table: Table) -> float:
@@ -353,7 +371,11 @@ def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None,
     counted = min(limits)
     per_set = BYTES_BY_PENALTY if affordable is not None else BYTES_BY_LIMIT
     each = n * _seconds_for_an_average(table) if isinstance(kind, NAL) else PER_ROW * table.n_distinct + PER_SET
-    seconds = AT_LEAST + counted * each * slower
+    seconds = float(counted * each)
+    if max_parents is not None and isinstance(kind, SetScore):
+        together = _seconds_to_count_together(table, _most_counted(n, max_parents), counted)
+        seconds = seconds if together is None else together + counted * PER_SET
+    seconds = AT_LEAST + seconds * slower
     return _Cost(seconds, None, SEARCH_BYTES + per_set * counted)
 
 
@@ -374,7 +396,8 @@ def bytes_for_all_sets(n: int, question: str, threads: int, prior: Prior | None 
     return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
 
 
-def _advice(request: Request, n: int, question: str, allowed: int) -> str:
+def _advice(request: Request, n: int, question: str, allowed: int, *, is_long: bool) -> str:
+    """``is_long``: it fits, and takes long."""
     kind, prior, threads = request.kind, request.prior, usable_cores()
     assert kind is not None
     fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads, prior), allowed)
@@ -387,8 +410,10 @@ def _advice(request: Request, n: int, question: str, allowed: int) -> str:
         return _leaving_out(max(1, n - fits))
     if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
-    if n <= sizes().few:  # all sets are counted, however few parents are allowed
-        return f"{_leaving_out(n - fits) if n > fits else 'allow more memory'}, or take fewer rows"
+    if n <= sizes().few:  # tables over all sets, however few parents are allowed
+        limit = "" if request.max_parents is not None else f"limit the parents ({option('max_parents')}), or "
+        room = f"{_leaving_out(n - fits) if n > fits else 'allow more memory'}, or "
+        return f"{limit if is_long else room}take fewer rows"
     ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
     if not isinstance(kind.unconstrained, BIC | AIC | NAL | GaussianScore):
         ways.append("use BIC, whose penalty does the same")

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from topdag import _core
 from topdag._util.options import option, question, worded
 from topdag._util.run import Run
-from topdag.errors import TooLarge
+from topdag.data.table import Table
+from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.checks import require_known
+from topdag.scoring.kinds.discrete import ScoreKind, SetScore
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.search.engines import most_that_fit
 
 MOST_FOR_ORDER_PATHS = 18
@@ -35,12 +38,26 @@ class Purpose:
 
 
 TOTAL = Purpose(edges=False)
+MOST_FROM_ZERO = 5e6
+"""Nats: of local scores, above which the core refuses to sum."""
 
 
 def averages() -> str:
     """What to do where sums are out of reach."""
     average = f"see how often edges come back ({question('bootstrap')}), or average over a list of networks"
     return worded(average, f"{average} (topdag list, topdag effects -k)")
+
+
+def require_not_too_far_from_zero(table: Table, kind: ScoreKind) -> None:
+    """What variables without parents score tells, in a moment, that there are too many rows. Raises ScoreError."""
+    if isinstance(kind, SetScore) and any(
+        abs(kind.local(table, v, ())) > MOST_FROM_ZERO for v in scored_columns(table)
+    ):
+        raise ScoreError(
+            f"A local score is further than {MOST_FROM_ZERO:,.0f} from zero, as those of some million rows are: sums "
+            "over all networks cannot hold it. Lists (all within a factor, the k best) and samples of networks can be "
+            "had."
+        )
 
 
 def require_room(

@@ -20,7 +20,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import Request, Said, asked_about, run_stats, scores_of
-from topdag.questions.sum_sizes import TOTAL, Purpose, require_memory, require_room
+from topdag.questions.sum_sizes import TOTAL, Purpose, require_memory, require_not_too_far_from_zero, require_room
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
@@ -58,7 +58,7 @@ def log_prior_total(
     request, run = asked_about(source, kind, options, prior)
 
     def total() -> float:
-        return log_total(without_data(scored_for(request, TOTAL, run), run), prior, run)
+        return log_total(without_data(scored_for(request, TOTAL, run, without_data=True), run), prior, run)
 
     return asked("log_prior_total", run, total)
 
@@ -116,13 +116,15 @@ def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
         raise run.cut_short(asked_by, "exact sums have no partial answer") from None
 
 
-def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
+def scored_for(request: Request, wanted: Purpose, run: Run, *, without_data: bool = False) -> Scores:
     """All families of what is asked about. What cannot be summed is not scored either."""
     scores, prior = request.scores, request.prior
     _require_few_for_paths(request, wanted)
     plan_prior(request, decide(request, Question.SUM), run)
     if scores is None or (scores.automatic and request.table is not None and not scores.is_kept()):
-        assert request.table is not None
+        assert request.table is not None and request.kind is not None
+        if not without_data:
+            require_not_too_far_from_zero(request.table, request.kind)
         columns = scored_columns(request.table)
         require_room(request.table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
         scores = scores_of(request, run, "all")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -389,6 +390,38 @@ def test_a_draw_that_cannot_be_scored_is_named() -> None:
 def test_a_question_that_needs_more_is_told_how_to_give_it(table: td.Table) -> None:
     with pytest.raises(td.ScoreError, match=r"k_best_networks needs k: give functools\.partial\(k_best_networks, k="):
         td.bootstrap(table, 3, question=td.k_best_networks)
+
+
+def test_a_question_that_does_not_take_what_is_said_is_told_before_any_draw(table: td.Table) -> None:
+    def takes_none(table: td.Table) -> Any:
+        return td.best_network(table)
+
+    def takes_few(table: td.Table, kind: Any = None, threads: Any = None) -> Any:
+        return td.best_network(table, kind, threads=threads)
+
+    def takes_all(table: td.Table, **said: Any) -> Any:
+        return td.best_network(table, **said)
+
+    for ask in (takes_none, takes_few):
+        with pytest.raises(
+            td.ScoreError, match=r"asked with .*on_progress=.*, which this function does not take.*said"
+        ):
+            td.bootstrap(table, 3, question=ask, on_progress=print)
+    assert td.bootstrap(table, 2, question=takes_all).proved
+
+
+@pytest.mark.parametrize("kind", ["bic", td.BIC()])
+@pytest.mark.parametrize("ask", [td.bootstrap, td.k_best_networks, td.sample_networks])
+def test_a_score_in_the_place_of_how_many_is_told_where_it_belongs(table: td.Table, ask: Any, kind: Any) -> None:
+    with pytest.raises(td.ScoreError, match=rf"not {re.escape(repr(kind))}\. .* kind={re.escape(repr(kind))}"):
+        ask(table, kind)
+
+
+def test_what_holds_a_bootstrap_is_no_network(table: td.Table, tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    td.io.write_bootstrap(path, td.bootstrap(table, 2))
+    with pytest.raises(td.FileError, match=r"no network or answer with one.*topdag\.io\.read_bootstrap reads it"):
+        td.read_network(path)
 
 
 def test_what_was_found_cannot_be_written_over(table: td.Table) -> None:

@@ -19,6 +19,7 @@ from strategies import sampled_table
 import topdag as td
 from topdag._util.run import Run
 from topdag.errors import ConstraintError, ScoreError, TooLarge
+from topdag.questions import plan as plans
 from topdag.questions import request
 from topdag.questions.best import best_of
 from topdag.questions.decide import Question, decide, decide_again
@@ -199,6 +200,29 @@ def test_a_bootstrap_asks_for_the_best_network_again_and_again(n: int, kind: str
     assert "200 tables drawn" in str(drawn)
 
 
+def test_rows_that_are_counted_in_tables_of_several_columns_are_planned_so() -> None:
+    """Many different rows and few parents: each set is no longer counted by itself, neither for all sets nor lists."""
+    rng = np.random.default_rng(1)
+    for n in (14, 24):
+        table = td.Table({f"v{i}": rng.integers(0, 4, 140_000) for i in range(n)})
+        few = td.Table({f"v{i}": table.codes[i, :100_000] for i in range(n)})  # counted set by set
+        planned, by_sets = (td.plan(each, "bic", max_parents=3).scoring for each in (table, few))
+        assert planned is not None and by_sets is not None and planned < by_sets / 2
+
+
+def test_what_is_long_but_fits_is_not_told_to_allow_memory() -> None:
+    rng = np.random.default_rng(1)
+    table = td.Table({f"v{i}": rng.integers(0, 4, 100_000) for i in range(14)})
+    planned = td.plan(table, "bic", question="bootstrap", memory_limit="100GB")
+    assert planned.fits
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "LONG", 1.0)
+        long = td.plan(table, "bic", question="bootstrap", memory_limit="100GB")
+        known = td.plan(table, "bic", question="bootstrap", max_parents=2, memory_limit="100GB")
+    assert long.fits and "memory" not in long.advice and "max_parents" in long.advice and "rows" in long.advice
+    assert known.fits and known.advice and "memory" not in known.advice and "max_parents" not in known.advice
+
+
 def test_the_command(topdag: Topdag, tmp_path) -> None:
     path = tmp_path / "wide.csv"
     table = sampled_table(27, 60, seed=2)
@@ -249,6 +273,33 @@ def test_sums_and_samples_are_planned(question: str) -> None:
     }[question]
     with pytest.raises(td.TooLarge):
         ask(sampled_table(14, 60, seed=1), *more, memory_limit=f"{int(0.3 * small.memory)}B")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("prior", [None, td.OrderModular(), td.FairPrior()])
+def test_sums_that_cannot_hold_so_many_rows_are_refused_before_scoring(prior: Any) -> None:
+    """In the plan as in the question; what the data do not weigh can be summed."""
+    for weight in (3_600_000, 4_000_000):
+        table = td.Table({"a": [0, 1], "b": [1, 0]}, weights=[weight] * 2)
+        for question, ask in {
+            "edges": td.edge_posteriors,
+            "paths": td.path_posteriors,
+            "evidence": td.log_evidence,
+        }.items():
+            seen: list[Any] = []
+            planned = td.plan(table, "bic", question=question, prior=prior)
+            assert planned.fits == (weight < 3_606_000)
+            if not planned.fits:
+                assert planned.engine == "none" and "samples of networks can be had" in planned.reason
+                assert not planned.advice
+                with pytest.raises(td.ScoreError, match="samples of networks can be had"):
+                    ask(table, "bic", prior=prior, on_progress=seen.append)
+                assert not seen
+            else:
+                ask(table, "bic", prior=prior)
+        assert td.plan(table, "bic", question="sample", prior=prior).fits
+        assert math.isfinite(td.log_prior_total(table, "bic", prior=prior))
+    with pytest.raises(td.ScoreError, match=r"further than 5,000,000 from zero.*samples of networks can be had"):
+        td.log_evidence(td.score(table, "bic", keep="all"), prior=prior)  # as the core says
 
 
 def test_scores_cost_what_they_count() -> None:
