@@ -50,6 +50,9 @@ from topdag.cli.command import Exit
         (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(2.5)"], "and kbest(100) with any whole number"),
         (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(3"], "and kbest(100) with any whole number"),
         (["score", "FILE", "--family", "lung", "--max-parents", "2"], "--max-parents: this goes with -o"),
+        (["fit", "FILE", "--score", "bic"], "unrecognized arguments: --score\n"),  # nothing is alike
+        (["fit", "FILE", "NET", "--encodin", "latin-1"], "did you mean --encoding?"),
+        (["bootstrap", "FILE", "--k", "5"], "did you mean -k?"),
         (["check", "FILE", "best.json"], "best.json is no table, going by its name; the other way round?"),
         (["fit", "net.bif", "FILE"], "The order is topdag fit TABLE NET"),
         (["demo", "--rows", "0"], "from 1 to"),

@@ -253,6 +253,11 @@ def test_commands_and_the_report(both: Callable[..., Both], tmp_path: Path, topd
     folder = str(tmp_path / "6-400-3")
     ran = topdag("best", folder, "--max-parents", "2")
     assert ran.code == 0 and "read chunk by chunk" in ran.out
+    best = tmp_path / "best.json"
+    assert topdag("best", folder, "--max-parents", "2", "-o", str(best)).code == 0
+    for command in (["fit", folder, best], ["check", best, folder], ["score", folder, "--family", "V0", "V1"]):
+        ran = topdag(*command, "--memory-limit", "1GB")
+        assert ran.code == 0 and "read chunk by chunk" in " ".join((ran.out + ran.err).split()), ran
     page = tmp_path / "page.html"
     ran = topdag("report", folder, "--max-parents", "2", "-o", str(page))
     assert ran.code == 0 and "read chunk by chunk" in page.read_text()

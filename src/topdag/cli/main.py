@@ -133,8 +133,9 @@ class Parser(argparse.ArgumentParser):
         say(self.format_help().rstrip())
 
     def options_like(self, word: str) -> list[str]:
-        """The options most like this one."""
-        return get_close_matches(word.partition("=")[0], self._option_string_actions, n=1)
+        """The options most like this one, by their names: dashes make none alike."""
+        names = {option.lstrip("-"): option for option in self._option_string_actions}
+        return [names[name] for name in get_close_matches(word.partition("=")[0].lstrip("-"), names, n=1)]
 
     def error(self, message: str) -> NoReturn:
         """Wrong use; a command that is not there comes with the one most like it."""

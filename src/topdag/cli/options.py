@@ -66,6 +66,17 @@ ABOUT_SCORES = ("keep", "score_equivalent")
 ABOUT_TABLES = ("score", "ess", "max_parents", *ABOUT_READING)
 
 
+def add_memory_for_reading(parser: ArgumentParser) -> None:
+    """Of commands that have no other limits."""
+    parser.add_argument(
+        "--memory-limit",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="for reading the table, such as 8GB: Parquet files that need more are read chunk by chunk; default: what "
+        "is free",
+    )
+
+
 def add_reading(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(

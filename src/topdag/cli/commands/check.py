@@ -8,7 +8,16 @@ from typing import Any
 
 from topdag.answers.check import Check, check_claims, check_network
 from topdag.cli.command import Command, Exit, UsageError
-from topdag.cli.options import add_reading, add_score, kind_from, network_source, require_order, said_in, table_from
+from topdag.cli.options import (
+    add_memory_for_reading,
+    add_reading,
+    add_score,
+    kind_from,
+    network_source,
+    require_order,
+    said_in,
+    table_from,
+)
 from topdag.cli.output import about_table, as_json, labelled, score_lines
 from topdag.cli.streams import say
 from topdag.cli.targets import add_json
@@ -26,6 +35,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="the table it is about")
     add_score(parser, default="what the file says")
     add_reading(parser)
+    add_memory_for_reading(parser)
     add_json(parser)
 
 

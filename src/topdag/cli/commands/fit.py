@@ -7,7 +7,14 @@ from argparse import ArgumentParser, Namespace
 from topdag._util.atomic_write import NETWORKS
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked
-from topdag.cli.options import add_reading, network_source, require_order, said_about, table_from
+from topdag.cli.options import (
+    add_memory_for_reading,
+    add_reading,
+    network_source,
+    require_order,
+    said_about,
+    table_from,
+)
 from topdag.cli.output import as_json, mention_notes
 from topdag.cli.streams import say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, target
@@ -25,6 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--ess", type=number, default=1.0, metavar="ROWS", help="weight of the prior; default 1")
     add_plain_names(parser)
     add_reading(parser)
+    add_memory_for_reading(parser)
     parser.add_argument("--quiet", action="store_true", help="no notes")
 
 

@@ -39,7 +39,7 @@ from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 from topdag.search.lattice import most_held
 
-ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads", "processes", "cluster", *ABOUT_CONSTRAINTS)
+ONLY_FOR_FILES = ("keep", "max_parents", "threads", "processes", "cluster", *ABOUT_CONSTRAINTS)
 
 
 def add_options(parser: ArgumentParser) -> None:
