@@ -1,6 +1,7 @@
 // averages.cpp: exact sums over all networks and all orders.
 #include "binding.h"
 
+#include "averages/family_weights.h"
 #include "averages/network_sums.h"
 #include "averages/order_averages.h"
 #include "averages/ordered_paths.h"
@@ -50,6 +51,8 @@ void bind_sums(nb::module_& m) {
         },
         "scores"_a, "posteriors"_a, "parent_sets"_a, "extended"_a, "limits"_a,
         "Every network weighs the product of its families; parent_sets: of which variables they are kept.");
+    m.def("require_summable", [](double local) { weight_of(local); }, "local"_a,
+          "Raises ValueError where sums cannot hold such a local score.");
     m.def("ordered_paths_bytes", &ordered_paths_bytes, "n_variables"_a, "threads"_a);
     m.def(
         "ordered_paths",

@@ -830,6 +830,9 @@ def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extend
     Every network weighs the product of its families; parent_sets: of which variables they are kept.
     """
 
+def require_summable(local: float) -> None:
+    """Raises ValueError where sums cannot hold such a local score."""
+
 def ordered_paths_bytes(n_variables: int, threads: int) -> float: ...
 
 def ordered_paths(scores: LocalScores, limits: Limits) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], float] | None:

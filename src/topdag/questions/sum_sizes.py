@@ -38,8 +38,6 @@ class Purpose:
 
 
 TOTAL = Purpose(edges=False)
-MOST_FROM_ZERO = 5e6
-"""Nats: of local scores, above which the core refuses to sum."""
 
 
 def averages() -> str:
@@ -50,14 +48,13 @@ def averages() -> str:
 
 def require_not_too_far_from_zero(table: Table, kind: ScoreKind) -> None:
     """What variables without parents score tells, in a moment, that there are too many rows. Raises ScoreError."""
-    if isinstance(kind, SetScore) and any(
-        abs(kind.local(table, v, ())) > MOST_FROM_ZERO for v in scored_columns(table)
-    ):
-        raise ScoreError(
-            f"A local score is further than {MOST_FROM_ZERO:,.0f} from zero, as those of some million rows are: sums "
-            "over all networks cannot hold it. Lists (all within a factor, the k best) and samples of networks can be "
-            "had."
-        )
+    if not isinstance(kind, SetScore):
+        return
+    try:
+        for v in scored_columns(table):
+            _core.require_summable(kind.local(table, v, ()))
+    except ValueError as error:
+        raise ScoreError(str(error)) from None
 
 
 def require_room(
