@@ -245,8 +245,8 @@ def _require_scorable(request: Request, decision: Decision, n: int, allowed: flo
     assert table is not None and kind is not None
     if decision.scores_lists:
         require_rule(kind, n, request.max_parents)
-    if table.chunks is not None:
-        table.chunks.planned(_most_counted(n, request.max_parents), allowed, usable_cores())
+    if table.chunks is not None and n:
+        table.chunks.planned(_most_counted(n, decision.limit), allowed, usable_cores())
 
 
 def _most_counted(n: int, max_parents: int | None) -> int:
@@ -260,7 +260,8 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, scored_columns(table))
     if decision.scores_lists:
-        cost = _search_cost(n, table, kind, request.max_parents, slower)
+        limit = request.max_parents if table.chunks is None else decision.limit
+        cost = _search_cost(n, table, kind, limit, slower)
         if question in SUMS or question == "sample" or decision.engine in ON_ALL_SETS:  # few families, but all sets
             search = _search_seconds(decision.engine, n, question)
             cost = replace(cost, search=None if search is None else search * slower)
@@ -271,7 +272,7 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
-    if isinstance(kind, SetScore):  # counting gives back what it took before anything is searched
+    if isinstance(kind, SetScore) and n:  # counting gives back what it took before anything is searched
         limit = n if request.max_parents is None else request.max_parents
         counting = sum(bytes_to_count(table, scored_columns(table), kind, limit, usable_cores()))
         memory = max(memory, counting if counting > LITTLE else 0)

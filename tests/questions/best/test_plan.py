@@ -24,7 +24,7 @@ from topdag.questions.best import best_of
 from topdag.questions.decide import Question, decide, decide_again
 from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.plan import bytes_for_all_sets
+from topdag.questions.plan import QUESTIONS, bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sampling import sample_of
 from topdag.scoring import score as scoring
@@ -249,6 +249,15 @@ def test_sums_and_samples_are_planned(question: str) -> None:
     }[question]
     with pytest.raises(td.TooLarge):
         ask(sampled_table(14, 60, seed=1), *more, memory_limit=f"{int(0.3 * small.memory)}B")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("kind", ["bic", "bdeu", "k2", "qnml", "fnml", td.BDs()], ids=str)
+def test_where_all_columns_are_constant_there_is_a_plan_too(question: str, kind: Any) -> None:
+    """Nothing is scored, whatever the limit on parents."""
+    for max_parents in (None, 0, 2):
+        plan = td.plan(td.Table({"a": [1] * 5, "b": ["x"] * 5}), kind, question=question, max_parents=max_parents)
+        assert plan.memory < 1e6 and plan.seconds is not None and plan.seconds < 1
 
 
 def test_scores_cost_what_they_count() -> None:
