@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date, time
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,25 @@ def test_a_column_that_tells_rows_apart_is_named(tmp_path: Path) -> None:
         td.read_table(folder)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_columns_that_cannot_be_used_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, engine: str
+) -> None:
+    only(monkeypatch, [engine])
+    day = date(2020, 2, 1)
+    folder = written(tmp_path / "rows", {"day": [day, day], "a": [0, 1], "bytes": [b"0", b"1"], "time": [time(1)] * 2})
+
+    def said() -> str:
+        with pytest.raises(td.TableError) as raised:
+            td.read_table(folder)
+        return str(raised.value)
+
+    held = said()
+    assert all(name in held for name in ("'day'", "'bytes'", "'time'"))
+    request.getfixturevalue("nothing_fits")
+    assert said() == held
+
+
 @pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("how", ["anew", "damaged", "gone"])
@@ -214,6 +234,37 @@ def test_pairs_that_change_between_readings_are_an_error() -> None:
     connection.sql("update t set b = a")
     with pytest.raises(td.TableError, match="columns 'a' and 'b' are otherwise related"):
         td.best_network(table, "bic", max_parents=2)
+
+
+LARGE = [2**53, 2**62, 2**64, 2**100, 10**30, 2**126]
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "state"])
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("least", LARGE)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_integers_wider_than_floats_are_told_apart_or_refused(
+    request: pytest.FixtureRequest, engine: str, least: int, negative: bool, missing: str
+) -> None:
+    """DuckDB hands HUGEINT over as floats, which make one of what differs by one."""
+    pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    numbers = [(-1) ** negative * (least + step) for step in (0, 1, 2, 1)]
+
+    def read() -> Any:
+        rows = f"(values {', '.join(f'({x}::hugeint, {y})' for y, x in enumerate(numbers))}) t(x, y)"
+        small = {"x": pl.Series(numbers, dtype=pl.Int128), "y": range(4)}
+        source = pl.LazyFrame(small) if engine == "polars" else duckdb.connect().sql(f"select * from {rows}")
+        try:
+            table = td.Table(source, missing=missing)
+        except td.TableError as error:
+            return str(error)
+        return table.states, cells(table, [0, 1])
+
+    held = read()
+    request.getfixturevalue("nothing_fits")
+    assert read() == held
+    if not isinstance(held, str):
+        assert sorted(held[0][0]) == sorted(set(numbers))
 
 
 @pytest.mark.usefixtures("nothing_fits")

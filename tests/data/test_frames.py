@@ -84,6 +84,22 @@ def test_cuts(library, rule):
     assert table.notes == expected.notes
 
 
+SAID = [
+    {"discretize": "mean"},
+    {"discretize": {"size": [0.0], "count": [0, 1]}, "weights": "weight"},
+    {"discretize": {"size": "uniform(3)", "weight": None}, "missing": "drop", "keep_constant": True},
+    {"leave_out": ["size"], "weights": "weight", "missing": "state"},
+    {"columns": ["word", "flag"], "states": {"word": ["a", "b", "c", "d"]}},
+]
+
+
+@pytest.mark.parametrize("library", ["polars-lazy", "duckdb"])
+@pytest.mark.parametrize("said", SAID)
+def test_what_was_said_is_remembered_for_lazy_frames_too(library, said):
+    """Whoever reads rows again, for an answer that was saved, reads them so."""
+    assert Table(frame_of(COLUMNS, library), **said).reading == Table(frame_of(COLUMNS, "pyarrow"), **said).reading
+
+
 @pytest.mark.parametrize("library", [*EAGER, "polars-lazy", "duckdb"])
 @pytest.mark.parametrize("rule", ["median", Quantile(3)])
 def test_quantiles(library, rule):

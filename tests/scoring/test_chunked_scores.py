@@ -144,6 +144,17 @@ def test_columns_that_say_the_same_are_told(tmp_path: Path, nothing_fits: None) 
     assert td.best_network(table, max_parents=2).notes == (*table.notes, *said)
 
 
+def test_states_that_no_row_has_do_not_hide_columns_that_say_the_same(tmp_path: Path, nothing_fits: None) -> None:
+    code = [0, 1, 2, 0, 2, 1, 1, 0] * 20
+    columns: dict[str, Any] = {"code": code, "word": ["abc"[c] for c in code], "unlike": [0, 1, 2, 0, 2, 1, 1, 2] * 20}
+    folder = written(tmp_path / "rows", columns)
+    for states in ({"word": ["d", "c", "b", "a"]}, {"word": list("abc"), "code": [0, 1, 2, 8, 9]}):
+        said = [note for note in td.Table(columns, states=states).notes if "say the same" in note]
+        assert len(said) == 1
+        table = td.read_table(folder, states=states)
+        assert [note for note in td.score(table, max_parents=1).notes if "say the same" in note] == said
+
+
 def test_the_answer_does_not_depend_on_threads(both: Callable[..., Both]) -> None:
     _, table = both(8, 500, seed=9)
     several = [td.score(table, "bdeu", max_parents=3, threads=threads) for threads in (1, 2, 5)]
@@ -246,6 +257,21 @@ def test_a_bootstrap_is_refused_before_anything_is_counted(both: Callable[..., B
     assert not plan.fits and plan.engine == "none" and not plan.advice
     with pytest.raises(td.TooLarge, match=said):
         raise td.TooLarge(plan.reason)
+
+
+def test_what_constraints_leave_of_parents_is_planned(tmp_path: Path, nothing_fits: None) -> None:
+    rng = np.random.default_rng(2)
+    table = td.read_table(written(tmp_path / "rows", {f"V{v}": rng.integers(0, 3, 90) for v in range(24)}))
+    assert not td.plan(table, "bic").fits
+    for known in (td.Constraints(max_parents=2), td.Constraints(tiers=[["V0", "V1"], ["*"]], edges_within_tiers=False)):
+        plan, answer = td.plan(table, "bic", constraints=known), td.best_network(table, "bic", constraints=known)
+        assert plan.fits and answer.proved and answer.stats.engine.startswith(plan.engine)
+
+
+def test_where_all_columns_are_constant_there_is_a_plan_too(tmp_path: Path, nothing_fits: None) -> None:
+    table = td.read_table(written(tmp_path / "rows", {"a": [1] * 5, "b": ["x"] * 5}))
+    for most in (None, 0, 2):
+        assert td.plan(table, max_parents=most).fits and td.best_network(table, max_parents=most).proved
 
 
 def test_commands_and_the_report(both: Callable[..., Both], tmp_path: Path, topdag: Any) -> None:

@@ -98,6 +98,8 @@ class Options:
     """Of a file."""
     memory_limit: int | None = None
     """Rows that need more are read chunk by chunk, where an engine can; None: what is free."""
+    first: Options | None = None
+    """What was said, where an engine did a part of it."""
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
@@ -126,6 +128,8 @@ class Options:
 
     def said(self) -> dict[str, Any]:
         """What differs from what is done without a word, for JSON; weights in an array cannot be told again."""
+        if self.first is not None:
+            return self.first.said()
         unsaid = Options(text=TextFormat()).told()
         return {name: value for name, value in self.told().items() if value != unsaid[name]}
 

@@ -124,7 +124,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
         gap_notes += states_lost_with_rows(whole, gaps, [column for column in made if column.name not in rules])
     notes = (*weight_notes, *gap_notes, *cut_notes, *rule_notes)
     if is_held:
-        return made, replace(options, discretize=None, weights=counts), place_in_lazy_frame, notes, None
+        return made, replace(options, discretize=None, weights=counts, first=options), place_in_lazy_frame, notes, None
     chunks, notes_on_states = chunked(frame, weight, columns, made, alone, options)
     return made, options, place_in_lazy_frame, (*notes, *notes_on_states), chunks
 

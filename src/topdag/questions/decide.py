@@ -59,11 +59,13 @@ SEVERAL = "constraints speak of several variables at once"
 @dataclass(frozen=True)
 class Decision(Choice):
     """What answers, and why. ``form``, ``keep``: how the table is scored, and for what; None where there are scores
-    already. ``climbs``: whether a network is looked for in the data meanwhile, for answers that cannot wait."""
+    already. ``climbs``: whether a network is looked for in the data meanwhile, for answers that cannot wait.
+    ``limit``: how many parents a variable may have at most, by all that is known."""
 
     form: Choice | None = None
     keep: Keep | None = None
     climbs: bool = False
+    limit: int | None = None
 
     @property
     def scores_lists(self) -> bool:
@@ -135,7 +137,8 @@ def decide(request: Request, question: Question) -> Decision:
     reason = form.reason if is_search else chosen.reason
     is_begun = request.drawn is not None  # with the network of the table that it is a draw of
     climbs = by_lists and not is_begun and question in (Question.BEST, Question.LIST, Question.CLASSES)
-    return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
+    limit = request.max_parents if compiled is None else compiled.limit_on_parents(request.max_parents)
+    return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs, limit)
 
 
 def plan_scores(request: Request, decision: Decision, run: Run) -> None:

@@ -255,8 +255,8 @@ def _require_scorable(request: Request, decision: Decision, n: int, allowed: flo
     assert table is not None and kind is not None
     if decision.scores_lists:
         require_rule(kind, n, request.max_parents)
-    if table.chunks is not None:
-        table.chunks.planned(_most_counted(n, request.max_parents), allowed, usable_cores())
+    if table.chunks is not None and n:
+        table.chunks.planned(_most_counted(n, decision.limit), allowed, usable_cores())
 
 
 def _most_counted(n: int, max_parents: int | None) -> int:
@@ -266,11 +266,13 @@ def _most_counted(n: int, max_parents: int | None) -> int:
 def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     table, kind = request.table, request.kind
     assert table is not None and kind is not None
-    slower = max(1.0, 2 / usable_cores())
+    if not n:
+        return _Cost(AT_LEAST, 0.0, 0.0)
+    slower, limit = max(1.0, 2 / usable_cores()), decision.limit
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, scored_columns(table))
     if decision.scores_lists:
-        cost = _search_cost(n, table, kind, request.max_parents, slower)
+        cost = _search_cost(n, table, kind, limit, slower)
         if question in SUMS or question == "sample" or decision.engine in ON_ALL_SETS:  # few families, but all sets
             search = _search_seconds(decision.engine, n, question)
             cost = replace(cost, search=None if search is None else search * slower)
@@ -278,12 +280,12 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
             is_apart = decision.engine in ON_ALL_SETS  # what scoring takes is given back before
             return replace(cost, memory=max(cost.memory, tables) if is_apart else cost.memory + tables)
         return replace(cost, memory=cost.memory + _order_bytes(request, n, usable_cores()))
-    scoring = _scoring_seconds(n, table, kind, request.max_parents)
+    scoring = _scoring_seconds(n, table, kind, limit)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
     if isinstance(kind, SetScore):  # counting gives back what it took before anything is searched
-        limit = n if request.max_parents is None else request.max_parents
-        counting = sum(bytes_to_count(table, scored_columns(table), kind, limit, usable_cores()))
+        most = n if limit is None else limit
+        counting = sum(bytes_to_count(table, scored_columns(table), kind, most, usable_cores()))
         memory = max(memory, counting if counting > LITTLE else 0)
     if request.prior is not None and not isinstance(request.prior, OrderModular):
         memory += weighed_bytes(n)

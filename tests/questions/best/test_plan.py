@@ -25,7 +25,7 @@ from topdag.questions.best import best_of
 from topdag.questions.decide import Question, decide, decide_again
 from topdag.questions.listing.sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.plan import bytes_for_all_sets
+from topdag.questions.plan import QUESTIONS, bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sampling import sample_of
 from topdag.scoring import score as scoring
@@ -300,6 +300,15 @@ def test_sums_that_cannot_hold_so_many_rows_are_refused_before_scoring(prior: An
         assert math.isfinite(td.log_prior_total(table, "bic", prior=prior))
     with pytest.raises(td.ScoreError, match=r"further than 5,000,000 from zero.*samples of networks can be had"):
         td.log_evidence(td.score(table, "bic", keep="all"), prior=prior)  # as the core says
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("kind", ["bic", "bdeu", "k2", "qnml", "fnml", td.BDs()], ids=str)
+def test_where_all_columns_are_constant_there_is_a_plan_too(question: str, kind: Any) -> None:
+    """Nothing is scored, whatever the limit on parents."""
+    for max_parents in (None, 0, 2):
+        plan = td.plan(td.Table({"a": [1] * 5, "b": ["x"] * 5}), kind, question=question, max_parents=max_parents)
+        assert plan.memory < 1e6 and plan.seconds is not None and plan.seconds < 1
 
 
 def test_scores_cost_what_they_count() -> None:

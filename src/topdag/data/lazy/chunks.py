@@ -35,9 +35,10 @@ from topdag.data.build import (
     without_gaps,
 )
 from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, plain
-from topdag.data.discretize import cut_columns
+from topdag.data.discretize import cut_columns, whole_as_integers
 from topdag.data.notes import may_be_twin, note_on_capitals, note_on_constant, notes_on_many_states, twins_in_words
 from topdag.data.series import column_of_series, counted, parts_of_rows, told_of
+from topdag.data.troubles import refuse
 from topdag.errors import TableError, TooLarge
 
 NOTE = (
@@ -194,10 +195,11 @@ class ChunkedRows:
         return tuple(twins_in_words([self.names[v] for v in group]) for group in groups if len(group) > 1)
 
     def _are_twins(self, v: int, w: int) -> bool:
-        n_states = len(self.states[v])
-        if n_states != len(self.states[w]) or not may_be_twin(n_states, self.n_rows):
+        """Declared states that no row has tell nothing."""
+        if not all(may_be_twin(len(self.states[u]), self.n_rows) for u in (v, w)):
             return False
-        return sorted(self.alone[v]) == sorted(self.alone[w]) and np.count_nonzero(self._cells([v, w])) == n_states
+        occurring, others = (sorted(self.alone[u][self.alone[u] > 0]) for u in (v, w))
+        return occurring == others and np.count_nonzero(self._cells([v, w])) == len(occurring)
 
     def _read(self, margins: _core.Margins, run: Run | None) -> _core.Margins | None:
         """With all rows counted; None when the time is up."""
@@ -271,12 +273,18 @@ def stamps(files: Sequence[str]) -> dict[str, Stamp]:
 
 
 def counted_alone(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], list[Codes]]:
-    """By column its distinct cells, and how often each occurs."""
-    columns, counts = list[Column](), list[Codes]()
+    """By column its distinct cells, and how often each occurs; an error tells of all that cannot be used."""
+    columns, counts, wrong = list[Column](), list[Codes](), list[str]()
     for name in names:
-        column, own = counted(frame, [name], weight, partial(require_few_states, name))
-        columns += column
-        counts.append(own)
+        try:
+            column, own = counted(frame, [name], weight, partial(require_few_states, name))
+        except TableError as error:
+            wrong.append(str(error))
+        else:
+            columns += column
+            counts.append(own)
+    if wrong:
+        raise TableError("\n".join(wrong))
     return columns, counts
 
 
@@ -308,6 +316,8 @@ def chunked(
     with_gaps = [column.name for column in draft.columns if (column.codes < 0).any()]
     if with_gaps and options.missing != "state":  # rows with gaps were left out, or refused, when they were counted
         raise changed(f"column {with_gaps[0]!r} has missing values, which it had not")
+    floats = [column.name for column in whole_as_integers(draft.columns, draft.place) if column.is_float]
+    refuse((), (), floats, (), options.or_else)  # some engines have integers that come here as floats
     draft = without_gaps(draft, options.missing)
     columns, whole_notes = cut_columns(draft.columns, counts[0], None, place_in_lazy_frame)
     columns = [limited(with_missing_state(column)) for column in columns]
