@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,16 +39,28 @@ def client(cluster: Any) -> Iterator[Any]:
         yield own
 
 
-def killer(client: Any) -> Callable[[Progress], None]:
-    """Kills a worker once a part of the work is done."""
-    pids = list(client.run(os.getpid).values())
+class Watched:
+    """Counts the tasks that a client is given; with the third a worker is killed, if that is wanted."""
 
-    def kill(progress: Progress) -> None:
-        if pids and (progress.fraction or 0.0) > 0:
-            os.kill(pids.pop(), signal.SIGKILL)
-            pids.clear()
+    def __init__(self, client: Any, *, kills: bool) -> None:
+        self.n_tasks = 0
+        self._submit, self._pid = client.submit, next(iter(client.run(os.getpid).values())) if kills else None
 
-    return kill
+    def submit(self, *task: Any, **options: Any) -> Any:
+        self.n_tasks += 1
+        if self.n_tasks == 3 and self._pid is not None:
+            os.kill(self._pid, signal.SIGKILL)
+        return self._submit(*task, **options)
+
+
+@pytest.fixture
+def watched(client: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Watched]:
+    def watch(*, kills: bool = True) -> Watched:
+        own = Watched(client, kills=kills)
+        monkeypatch.setattr(client, "submit", own.submit)
+        return own
+
+    return watch
 
 
 def same_draws(one: Any, other: Any) -> bool:
@@ -63,39 +74,36 @@ def test_draws_by_a_client_its_address_and_its_executor(client: Any) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_worker_killed_midway_changes_nothing(client: Any) -> None:
-    table = td.random_network(14, seed=2).sample(400, seed=2)
-    here = td.bootstrap(table, 60, "bdeu")
-    there = td.bootstrap(table, 60, "bdeu", executor=client, on_progress=killer(client))
-    assert same_draws(here, there) and there.limit is None
+def test_a_worker_killed_midway_changes_nothing(client: Any, watched: Callable[..., Watched]) -> None:
+    table, work = td.random_network(14, seed=2).sample(400, seed=2), watched()
+    here = td.bootstrap(table, 160, "bdeu")
+    there = td.bootstrap(table, 160, "bdeu", executor=client)
+    assert work.n_tasks > 3 and same_draws(here, there) and there.limit is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_scores_with_a_worker_killed_midway(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_with_a_worker_killed_midway(
+    client: Any, watched: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(elsewhere, "LEAST_WORK", 1e5)
-    table = td.random_network(30, seed=4, arities=3).sample(500, seed=4)
+    table, work = td.random_network(30, seed=4, arities=3).sample(500, seed=4), watched()
     here = td.score(table, "bic").store.listed
-    there = td.score(table, "bic", executor=client, on_progress=killer(client)).store.listed
+    there = td.score(table, "bic", executor=client).store.listed
+    assert work.n_tasks > 3
     assert there.lists.masks.tobytes() == here.lists.masks.tobytes()
     assert there.rounded.tobytes() == here.rounded.tobytes()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_best_network_by_parts(client: Any, monkeypatch: pytest.MonkeyPatch, is_killed: bool) -> None:
+def test_a_best_network_by_parts(
+    client: Any, watched: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch, is_killed: bool
+) -> None:
     monkeypatch.setattr(branch_and_cut, "SECONDS_BEFORE_OTHERS", 0.0)
-    scores = td.score(sampled_table(16, 60, 2), "aic", keep="best")
+    scores, work = td.score(sampled_table(16, 60, 2), "aic", keep="best"), watched(kills=is_killed)
     here = td.best_network(scores, engine="branch and cut")
-    kill, n_at_work = killer(client), 0
-
-    def watch(progress: Progress) -> None:
-        nonlocal n_at_work
-        n_at_work = max(n_at_work, sum(map(len, client.processing().values())))
-        if is_killed and n_at_work:
-            kill(replace(progress, fraction=1.0))
-
-    there = td.best_network(scores, engine="branch and cut", executor=client, on_progress=watch)
-    assert n_at_work and here.stats.work["parts"] > 8
+    there = td.best_network(scores, engine="branch and cut", executor=client)
+    assert work.n_tasks > 3 and here.stats.work["parts"] > 8
     assert (there.network, there.score, there.proof) == (here.network, here.score, here.proof)
     assert there.stats.work == here.stats.work
 
