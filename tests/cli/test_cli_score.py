@@ -13,6 +13,7 @@ from cli_runs import Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
+from topdag.cli.commands import score as score_command
 from topdag.scoring.keep import Keep
 
 
@@ -40,6 +41,22 @@ def test_score_says_what_was_kept(
 def test_npz_keeps_all_unless_told(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     assert topdag("score", asia, "-o", tmp_path / "out.npz").code == 0
     assert td.io.read_scores(tmp_path / "out.npz").keep == "all"
+
+
+@pytest.mark.parametrize(("name", "file"), [("a b", "s.jkl"), ("a b", "s.pss.gz"), ("covar", "s.pss")])
+def test_names_that_a_file_cannot_hold_are_told_before_scoring(
+    topdag: Topdag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(f"{name},b\n0,1\n1,0\n")
+    assert topdag("score", table, "-o", tmp_path / "s.npz").code == Exit.FINE
+    monkeypatch.setattr(score_command, "score", None)
+    ran = topdag("score", table, "-o", tmp_path / file)
+    assert (
+        ran.code == Exit.BAD_INPUT
+        and f"{file}: not written: " in ran.err
+        and "rename the variable or write a ." in ran.err
+    )
 
 
 def test_score_of_a_family(topdag: Topdag, asia: Path) -> None:

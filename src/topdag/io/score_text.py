@@ -31,7 +31,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from topdag._util.atomic_write import FilePath, write_as_named
 from topdag._util.bitsets import MOST_VARIABLES
@@ -79,8 +78,9 @@ def write_jkl(path: FilePath, names: Sequence[str], families: Iterable[Block]) -
     (score, parents); they are written as they come.
     """
 
+    require_names_fit(path, names)
+
     def lines() -> Iterator[str]:
-        _check_names_fit(names)
         yield f"{len(names)}\n"
         for name, (count, rows) in zip(names, families, strict=True):
             yield f"{name} {count}\n"
@@ -95,9 +95,9 @@ def write_pss(
 ) -> None:
     """Write a .pss or .pss.gz file that URLearning can read; like ``write_jkl``, with META lines on top."""
 
+    require_names_fit(path, names, by_urlearning=True)
+
     def lines() -> Iterator[str]:
-        _check_names_fit(names)
-        _check_urlearning_reads(names)
         yield "META pss_version = 0.1\n"
         yield from (f"META {key}={value}\n" for key, value in information)
         for name, (_, rows) in zip(names, families, strict=True):
@@ -109,13 +109,7 @@ def write_pss(
 
 
 def _write(path: FilePath, lines: Iterator[str]) -> None:
-    def write(file: IO[bytes]) -> None:
-        try:
-            file.writelines(line.encode() for line in lines)
-        except FileError as error:
-            raise FileError(f"{os.fspath(path)}: not written: {error}") from None
-
-    write_as_named(path, write)
+    write_as_named(path, lambda file: file.writelines(line.encode() for line in lines))
 
 
 class _ScoreFile:
@@ -251,20 +245,20 @@ def _open_to_read(path: Path) -> io.BufferedReader:
     return io.BufferedReader(gzip.open(path)) if _is_compressed(path) else open(path, "rb")
 
 
-def _check_names_fit(names: Sequence[str]) -> None:
-    check_names(names)
+def require_names_fit(path: FilePath, names: Sequence[str], *, by_urlearning: bool = False) -> None:
+    """Raises FileError where a file of families cannot hold them, or URLearning, which is to read it, misreads them."""
+    try:
+        check_names(names)
+    except FileError as error:
+        raise _not_written(path, str(error)) from None
     for name in names:
         if not name or name.startswith("#") or _NOT_IN_A_NAME.search(name):
-            raise FileError(
-                f"a score file cannot hold the name {name!r}, which is empty, begins with # or has white "
-                "space or control characters in it; rename the variable"
-            )
+            said = f"a list of families cannot hold the name {name!r}, which is empty, begins with # or has white space"
+            raise _not_written(path, f"{said} or control characters in it; rename the variable or write a .npz file")
+        if by_urlearning and ("meta" in name.lower() or name.lower().endswith("var")):
+            said = f"URLearning misreads names with 'meta' in them or 'var' at the end, such as {name!r}"
+            raise _not_written(path, f"{said}; rename the variable or write a .jkl file")
 
 
-def _check_urlearning_reads(names: Sequence[str]) -> None:
-    for name in names:
-        if "meta" in name.lower() or name.lower().endswith("var"):
-            raise FileError(
-                f"URLearning misreads names with 'meta' in them or 'var' at the end, such as {name!r}; "
-                "rename the variable or write a .jkl file"
-            )
+def _not_written(path: FilePath, why: str) -> FileError:
+    return FileError(f"{os.fspath(path)}: not written: {why}")

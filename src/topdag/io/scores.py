@@ -17,7 +17,7 @@ from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError, why_not_opened
 from topdag.io.equivalence import checked_equivalence
-from topdag.io.score_text import read_jkl, read_pss, write_jkl, write_pss
+from topdag.io.score_text import read_jkl, read_pss, require_names_fit, write_jkl, write_pss
 from topdag.knowledge.constraints import Constraints
 from topdag.networks.network import Network
 from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
@@ -68,6 +68,12 @@ def read_scores(path: FilePath, *, keep: Keep = "best", score_equivalent: bool =
         return scores_from_lists(lists, keep=keep, said_equivalent=claim)
     except ScoreError as error:
         raise FileError(f"{path}: {error}") from error
+
+
+def require_names_for(path: FilePath, names: Sequence[str]) -> None:
+    """Raises FileError where the file that is to be written cannot hold them, before anything is scored."""
+    if (kind := ending_of_scores(path)) != ".npz":
+        require_names_fit(path, names, by_urlearning=kind == ".pss")
 
 
 def ending_of_scores(path: FilePath) -> str:

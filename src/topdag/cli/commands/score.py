@@ -30,7 +30,7 @@ from topdag.cli.values import keep
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
 from topdag.io.networks import read_network
-from topdag.io.scores import ending_of_scores, write_scores
+from topdag.io.scores import ending_of_scores, require_names_for, write_scores
 from topdag.networks.network import Network
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
@@ -95,6 +95,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
     to = target(args.output, SCORES, (args.file,), packed=True)
     ending_of_scores(args.output)
     table = table_from(args)
+    require_names_for(args.output, table.names)
     with progress_line(quiet=args.quiet) as on_progress:
         scores = score(
             table,
