@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 from parquet_folders import ENGINES, only, written
 
 import topdag as td
+from topdag.data import frames
 
 pa = pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 KINDS: dict[str, list[Any]] = {
     "whole": [
@@ -53,7 +56,9 @@ def test_types_are_joined_or_refused(
             with pytest.raises(td.TableError, match=r"column 'x' has integers of 2\^53 and more in .*parquet"):
                 td.read_table(folder, **said)
         elif are_numbers or (other_kind != "date" and (kind == other_kind or "null" in (kind, other_kind))):
-            assert td.read_table(folder, **said) == td.Table(cells, **said), (column.type, other.type)
+            is_declared = all(pa.types.is_dictionary(each.type) for each in (column, other))
+            states = {"x": list(dict.fromkeys(cells["x"]))} if is_declared else None
+            assert td.read_table(folder, **said) == td.Table(cells, states=states, **said), (column.type, other.type)
         elif other_kind != "date" or kind != "null":  # a date in all files is refused as in one
             with pytest.raises(td.TableError, match=r"column 'x' is .*0\.parquet and .*1\.parquet: no type has") as e:
                 td.read_table(folder, **said)
@@ -176,3 +181,70 @@ def test_names_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(td.TableError, match=r"column 0 .* has no name"):
         td.read_table(folder)
     assert td.read_table(folder, leave_out=[""]).names == ("a", "b")
+
+
+# ---- Categories
+
+
+def categories(cells: Sequence[Any], declared: Sequence[Any]) -> Any:
+    codes = [None if cell is None else list(declared).index(cell) for cell in cells]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(declared))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("is_held", [True, False])
+def test_categories_are_those_of_a_file_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, is_held: bool
+) -> None:
+    """In their order, without rows too; however much memory is free."""
+    columns: dict[str, Any] = {
+        "text": categories(["lo", "hi", None, "lo"], ["lo", "hi", "never"]),
+        "number": categories([30, 2, 2, 30], [30, 2, *range(100, 125)]),
+        "empty": categories([None] * 4, ["x", "y"]),
+        "a.b": categories(["", "q", "q", ""], ["q", ""]),
+        "plain": ["b", "a", "a", "b"],
+    }
+    columns |= {} if engine == "polars" else {"AB": columns.pop("a.b")}  # DuckDB finds no names with dots
+    folder = written(tmp_path / "rows", columns)
+    said: Any = dict(missing="state", discretize="mean")
+    whole = td.read_table(folder / "0.parquet", **said)
+    assert whole.states[whole.index("text")] == ("lo", "hi", "never", "missing")
+    only(monkeypatch, [engine])
+    monkeypatch.setattr(frames, "fits_in_memory", lambda *_: is_held)
+    table = td.read_table(folder, **said)
+    assert table.names == whole.names and table.states == whole.states
+    assert td.best_network(table, "bdeu", max_parents=1).score == pytest.approx(
+        td.best_network(whole, "bdeu", max_parents=1).score
+    )
+    every_row = td.read_table(folder, missing="state", continuous=[])
+    assert every_row.states == whole.states
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_categories_of_several_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """All of them where every file has some; the states that occur where one has texts."""
+    only(monkeypatch, [engine])
+    first = {"a": categories(["v"], ["w", "v"]), "b": categories(["v"], ["w", "v"])}
+    second = {"a": categories(["u"], ["v", "u", "t"]), "b": ["u"]}
+    table = td.read_table(written(tmp_path / "rows", first, second))
+    assert table.states == (("w", "v", "u", "t"), ("u", "v"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_categories_of_groups_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """Each has its own; more than a dictionary of the file holds stand at the end."""
+    only(monkeypatch, [engine])
+    own = [categories(["v", "u"], ["w", "v", "u"]), categories(["t", "u"], ["u", "t", "s"])]
+    (tmp_path / "rows").mkdir()
+    parquet.write_table(
+        pa.table({"a": pa.chunked_array(own), "b": [0, 1, 0, 1]}),
+        file := tmp_path / "rows" / "0.parquet",
+        row_group_size=2,
+    )
+    assert parquet.ParquetFile(file).num_row_groups == 2
+    assert td.read_table(tmp_path / "rows").states == td.read_table(file).states
+    many = [f"state {i:03}" for i in range(400)]
+    table = pa.table({"a": categories(many, many[::-1]), "b": [0, 1] * 200})
+    parquet.write_table(table, file, dictionary_pagesize_limit=1_000, data_page_size=500, write_batch_size=10)
+    read = td.read_table(tmp_path / "rows")
+    assert sorted(read.states[0]) == many and read.n_rows == 400

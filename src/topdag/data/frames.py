@@ -13,6 +13,7 @@ from itertools import chain, islice
 from numbers import Integral
 from operator import add
 from os import PathLike
+from types import MappingProxyType
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -35,6 +36,7 @@ from topdag.data.discretize import (
     too_large_to_cut,
     with_cuts,
 )
+from topdag.data.lazy.categories import Categories, categories_in, with_categories
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
 from topdag.data.lazy.distinct import fits_in_memory
 from topdag.data.lazy.parquet_columns import why_not_duckdb
@@ -68,16 +70,18 @@ def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
         told_of("this file" if len(files) == 1 else "these files"),
         frame_of_files(files, options.used, in_order=in_order, memory_limit=options.memory_limit) as frame,
     ):
-        columns, how, place, notes, chunks = parts_of_used(frame, options)
+        categories = categories_in(files, frame.collect_schema().names())
+        columns, how, place, notes, chunks = parts_of_used(frame, options, categories)
         return columns, how, place, notes, None if chunks is None else replace(chunks, files=as_they_were)
 
 
-def parts_of_used(frame: Any, options: Options) -> Parts:
-    """Those of a frame all of whose columns are used."""
+def parts_of_used(frame: Any, options: Options, categories: Categories = MappingProxyType({})) -> Parts:
+    """Those of a frame all of whose columns are used; ``categories``: what its engine does not know of them."""
     if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
-        return parts_of_lazy_frame(frame, options)
+        return parts_of_lazy_frame(frame, options, categories)
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return columns_of_series(frame.iter_columns()), options, place_in_frame, (), None
+    columns = [with_categories(column, categories) for column in columns_of_series(frame.iter_columns())]
+    return columns, options, place_in_frame, (), None
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -92,7 +96,7 @@ def columns_of_frame(source: Any) -> list[Column]:
         raise TableError(f"this {type(source).__name__} cannot be read as rows: {error}") from error
 
 
-def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
+def parts_of_lazy_frame(frame: Any, options: Options, categories: Categories) -> Parts:
     """The columns of a lazy frame: its engine counts gaps, finds cut points, cuts, and counts equal rows."""
     schema = dict(frame.collect_schema())
     weight = options.weights
@@ -104,7 +108,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
     whole = frame
     frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
-    rules, rule_notes, floats = rules_for_lazy(frame, names, schema, gaps, options)
+    rules, rule_notes, floats = rules_for_lazy(frame, schema, gaps, options, categories)
     refuse(refused, (), floats, (), options.or_else)
     frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
     frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
@@ -116,7 +120,9 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     else:
         columns, alone = counted_alone(frame, names, weight)
     made = [
-        cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else column
+        cut_by_engine(column, rules[column.name], points[column.name])
+        if column.name in rules
+        else with_categories(column, categories)
         for column in columns
     ]
     cut_notes = notes_on_cuts((column for column in made if column.name in rules), rules)
@@ -182,17 +188,17 @@ def rows_with_weight(frame: Any, weight: str | None, schema: Mapping[str, Any]) 
 
 
 def rules_for_lazy(
-    frame: Any, names: Sequence[str], schema: Mapping[str, Any], gaps: Mapping[str, Any], options: Options
+    frame: Any, schema: Mapping[str, Any], gaps: Mapping[str, Any], options: Options, categories: Categories
 ) -> tuple[dict[str, Rule], tuple[str, ...], list[str]]:
     """The rules by column, with a note on what they leave, and floats without one, unless their states are declared or
     they are whole numbers. What a rule asks of a column the engine finds out."""
-    declared = options.states or {}
-    numeric = [name for name in names if schema[name].is_numeric() and name not in declared]
+    declared = {*(options.states or {}), *categories}
+    numeric = [name for name in gaps if schema[name].is_numeric() and name not in declared]
     floats = [name for name in numeric if schema[name].is_float() or schema[name].is_decimal()]
     check_finite(frame, {name: gaps[name] for name in floats if schema[name].is_float()})
     for_all, _ = rules_apart(options.discretize)
     columns = columns_like(frame, numeric if for_all is not None else floats, floats, gaps)
-    others = [name for name in names if name not in {column.name for column in columns}]
+    others = [name for name in gaps if name not in {column.name for column in columns}]
     rules = rules_by_column(options.discretize, columns, others)
     for name in rules:
         if not schema[name].is_numeric():

@@ -48,7 +48,7 @@ def averages() -> str:
 
 def require_not_too_far_from_zero(table: Table, kind: ScoreKind) -> None:
     """What variables without parents score tells, in a moment, that there are too many rows. Raises ScoreError."""
-    if not isinstance(kind, SetScore):
+    if not isinstance(kind, SetScore) or table.incomplete:  # which scoring refuses
         return
     try:
         for v in scored_columns(table):
