@@ -248,3 +248,32 @@ def test_categories_of_groups_of_rows(tmp_path: Path, monkeypatch: pytest.Monkey
     parquet.write_table(table, file, dictionary_pagesize_limit=1_000, data_page_size=500, write_batch_size=10)
     read = td.read_table(tmp_path / "rows")
     assert sorted(read.states[0]) == many and read.n_rows == 400
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("missing", ["drop", "state"])
+@pytest.mark.parametrize(
+    "how",
+    [{"use_dictionary": False}, {"dictionary_pagesize_limit": 1, "data_page_size": 1, "write_batch_size": 1}, {}],
+    ids=["no dictionary", "a short dictionary", "a dictionary of the first rows"],
+)
+def test_categories_beside_the_dictionary_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, how: dict[str, Any], missing: str
+) -> None:
+    """Writers end a dictionary that becomes too long, or other than the first: what follows are cells as they are,
+    some of them in rows that are dropped."""
+    own = [categories(["v", "s"], ["v", "s"]), categories(["u", "a", "t", "s", "b"], list("btsau"))]
+    columns = {
+        "x": pa.chunked_array(own),
+        "y": [0, 1, 1, 0, None, 0, 1],
+        "z": categories(list("nmnmlkn"), list("klmn")),
+    }
+    (tmp_path / "rows").mkdir()
+    parquet.write_table(pa.table(columns), file := tmp_path / "rows" / "0.parquet", **how)
+    whole = td.read_table(file, missing=missing)
+    assert set(whole.states[0]) == set("vsuatb")
+    only(monkeypatch, [engine])
+    read = td.read_table(tmp_path / "rows", missing=missing)
+    assert read == whole and read.states == whole.states
+    monkeypatch.setattr(frames, "fits_in_memory", lambda *_: False)
+    assert td.read_table(tmp_path / "rows", missing=missing).states == whole.states

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +177,27 @@ def test_counts_that_do_not_fit_are_refused(both: Callable[..., Both]) -> None:
     with pytest.raises(td.TooLarge, match=r"counts of all sets of 4 columns take .*max_parents=[12] or fewer"):
         td.best_network(table, "bic", max_parents=3, memory_limit="4MB")
     assert "max_parents=" in td.plan(table, "bic").reason
+
+
+@pytest.mark.parametrize("most_cells", [2**32, 1_000])
+def test_what_counts_are_said_to_take_is_more_than_there_is(
+    both: Callable[..., Both], monkeypatch: pytest.MonkeyPatch, most_cells: int
+) -> None:
+    """With what each thread takes beside the counts, and where one table has more cells than can be counted."""
+    monkeypatch.setattr(chunks, "MOST_CELLS_OF_A_TABLE", most_cells)
+    monkeypatch.setattr(chunks, "shown_bytes", str)
+    _, table = both(12, 200, seed=7)
+    assert table.chunks is not None
+    refused = list[str]()
+    for most, allowed, threads in product((3, 5, 7), np.geomspace(1e3, 1e8, 40).tolist(), (1, 16)):
+        try:
+            table.chunks.planned(most, allowed, threads)
+        except td.TooLarge as error:
+            refused.append(str(error))
+    assert len(refused) > 50
+    for words in refused:
+        said = re.search(r"(?:take|a table of) ([\d.e+]+).*?, where ([\d.e+]+)", words)
+        assert said and float(said[1]) > float(said[2]), words
 
 
 def test_counts_are_refused_only_where_they_do_not_fit(tmp_path: Path, nothing_fits: None) -> None:

@@ -149,6 +149,24 @@ def test_reading_is_shown_to_nobody_who_does_not_want_it(monkeypatch: pytest.Mon
     assert [thread.name for thread in threading.enumerate()] == begun
 
 
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_ctrl_c_while_a_display_begins_ends_it(has_begun: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether its thread runs by then or not."""
+    begun = threading.enumerate()
+
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            if has_begun:
+                super().start()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(displays, "Thread", Interrupted)
+    monkeypatch.setattr(displays, "SECONDS_A_LOOK", 0.01)
+    with pytest.raises(KeyboardInterrupt), displays.shown_meanwhile("reading", displays.TerminalLine()):
+        pytest.fail("nothing is to be read any more")
+    assert threading.enumerate() == begun
+
+
 def test_a_terminal_that_does_not_say_how_wide_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert displays._columns() == displays.COLUMNS

@@ -75,12 +75,13 @@ def shown_meanwhile(phase: str, line: Display | None) -> Iterator[None]:
             line.show(Progress(phase, perf_counter() - begin, None, None, None, held_memory()))
 
     watcher = Thread(target=copy_context().run, args=(look,), daemon=True)  # a notebook knows its cell by the context
-    watcher.start()
     try:
+        watcher.start()  # Ctrl-C may come before it returns, and the thread runs all the same
         yield
     finally:
         is_over.set()
-        watcher.join()
+        if watcher.is_alive():
+            watcher.join()
         line.wipe()
 
 

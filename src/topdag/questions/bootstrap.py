@@ -8,10 +8,10 @@ on each other, so the answers are the same in whatever order and place they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Unpack
 
 from topdag._util.brief import brief
@@ -96,11 +96,19 @@ def _check(request: Request, n: object, seed: object, question: object) -> None:
     require_rows_to_draw(request.table)
 
 
+def _parameters(question: Asking) -> Mapping[str, Parameter]:
+    """Those it is asked with. Raises ScoreError where Python does not know them, or partial() gave others."""
+    try:
+        return signature(question).parameters
+    except (TypeError, ValueError) as error:
+        raise ScoreError(f"question: {error}. Give a function, or functools.partial() of its own arguments.") from None
+
+
 def _require_one_argument(question: Asking) -> None:
     """Raises ScoreError where a question needs more than a table."""
     needed = [
         name
-        for name, own in list(signature(question).parameters.items())[1:]
+        for name, own in list(_parameters(question).items())[1:]
         if own.default is own.empty and own.kind not in (own.VAR_POSITIONAL, own.VAR_KEYWORD)
     ]
     if needed:
@@ -111,7 +119,7 @@ def _require_one_argument(question: Asking) -> None:
 
 def _require_takes(question: Asking, said: Iterable[str]) -> None:
     """Raises ScoreError where a question does not take what each draw is asked with."""
-    parameters = signature(question).parameters
+    parameters = _parameters(question)
     if any(own.kind is own.VAR_KEYWORD for own in parameters.values()):
         return
     unknown = [name for name in said if name not in parameters]

@@ -52,8 +52,7 @@ def allowed_only(
     rules = task.rules
     if all(own.is_free for own in rules):
         return store, grid
-    for x, own in enumerate(rules):
-        require_some(task.most_parents >= max(own.least, own.must.bit_count()), own, x, task.max_parents)
+    require_enough_parents(rules, task.max_parents)
     if isinstance(store, SetStore) and _can_be_limited(store, task, is_whole=is_whole):
         return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
@@ -269,6 +268,13 @@ def _can_do_without(store: DenseStore, task: ScoringTask, x: int) -> bool:
     near = store.value(x, 0) - n_rows * math.log(max(2, task.arities[x]))
     more = combinations(others, smallest - own.must.bit_count())
     return all(store.value(x, own.must | sum(1 << v for v in chosen)) >= near for chosen in more)
+
+
+def require_enough_parents(rules: Sequence[FamilyRules], max_parents: int | None) -> None:
+    """Raises ConstraintError where a variable must have more parents than the limit."""
+    most = len(rules) if max_parents is None else max_parents
+    for x, own in enumerate(rules):
+        require_some(most >= max(own.least, own.must.bit_count()), own, x, max_parents)
 
 
 def require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | None) -> None:

@@ -392,6 +392,13 @@ def test_a_question_that_needs_more_is_told_how_to_give_it(table: td.Table) -> N
         td.bootstrap(table, 3, question=td.k_best_networks)
 
 
+@pytest.mark.parametrize("question", [partial(td.sample_networks, n=5), partial(td.best_network, 1, 2, 3, 4), dict])
+def test_a_question_that_cannot_be_asked_so_is_told_before_any_draw(table: td.Table, question: Any) -> None:
+    """Arguments that the function does not have, and what Python itself does not know the arguments of."""
+    with pytest.raises(td.ScoreError, match=r"^question: "):
+        td.bootstrap(table, 3, question=question)
+
+
 def test_a_question_that_does_not_take_what_is_said_is_told_before_any_draw(table: td.Table) -> None:
     def takes_none(table: td.Table) -> Any:
         return td.best_network(table)

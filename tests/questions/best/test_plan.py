@@ -311,6 +311,29 @@ def test_where_all_columns_are_constant_there_is_a_plan_too(question: str, kind:
         assert plan.memory < 1e6 and plan.seconds is not None and plan.seconds < 1
 
 
+UNSATISFIABLE: dict[str, tuple[td.Constraints, int | None]] = {
+    "required from a constant": (td.Constraints(required_edges=[("same", "V1")]), None),
+    "required, and no parents": (td.Constraints(required_edges=[("V0", "V1")]), 0),
+    "more required than allowed": (td.Constraints(required_edges=[("V0", "V2"), ("V1", "V2")]), 1),
+    "more needed than allowed": (td.Constraints(min_parents={"V2": 2}), 1),
+}
+
+
+@pytest.mark.parametrize("case", UNSATISFIABLE)
+@pytest.mark.parametrize("question", ["best", "list", "edges", "bootstrap"])
+@pytest.mark.parametrize("n", [5, 24])
+def test_what_no_network_satisfies_is_refused_in_the_words_of_the_question(n: int, question: str, case: str) -> None:
+    """And no advice on memory beside them."""
+    constraints, limit = UNSATISFIABLE[case]
+    said: dict[str, Any] = {"constraints": constraints, "max_parents": limit}
+    drawn = np.random.default_rng(1).integers(0, 2, (n, 60)).tolist()
+    table = td.Table({f"V{v}": cells for v, cells in enumerate(drawn)} | {"same": [0] * 60})
+    plan = td.plan(table, "bic", question=question, **said)
+    with pytest.raises(ConstraintError) as raised:
+        td.best_network(table, "bic", **said)
+    assert (plan.engine, plan.reason, plan.advice) == ("none", str(raised.value), "")
+
+
 def test_scores_cost_what_they_count() -> None:
     """More rows and more formulas take longer; a function of yours takes nobody knows how long."""
     few, many = (td.plan(sampled_table(18, rows, seed=1)).scoring for rows in (50, 2000))

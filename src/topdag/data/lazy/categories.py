@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +12,7 @@ from topdag.data.columns import MISSING, Column, plain
 
 Categories = Mapping[str, Sequence[str | int]]
 """Of some columns, in their order."""
+ROWS_AT_ONCE = 2**17
 
 
 def categories_in(files: Sequence[str], names: Collection[str]) -> Categories:
@@ -26,13 +27,23 @@ def categories_in(files: Sequence[str], names: Collection[str]) -> Categories:
         with parquet.ParquetFile(file) as opened:
             own = [field.name for field in opened.schema_arrow if hasattr(field.type, "index_type")]
             found = {name: found[name] for name in own if name in found}
-            for group in range(opened.num_row_groups if found else 0):  # each has its own, which stand before the rows
-                for batch in opened.iter_batches(batch_size=1, row_groups=[group], columns=list(found)):
-                    for name in found:
-                        found[name].update(dict.fromkeys(batch.column(name).dictionary.to_pylist()))
-                    break
+            for name, own_of_rows in dictionaries_in(opened, list(found)):
+                found[name].update(dict.fromkeys(own_of_rows.to_pylist()))
     known = {name: [plain(each) for each in own if each is not None] for name, own in found.items()}
     return {name: own for name, own in known.items() if own and all(type(each) in (str, int) for each in own)}
+
+
+def dictionaries_in(file: Any, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Those of these columns, each with its name. Groups of rows have their own, and where a writer gave a dictionary
+    up, cells stand as they are, so that all rows are looked at."""
+    last: dict[str, Any] = {}
+    for group in range(file.num_row_groups if names else 0):
+        for rows in file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=names, use_threads=False):
+            for name in names:
+                found = rows.column(name).dictionary
+                if name not in last or not found.equals(last[name]):
+                    yield name, found
+                last[name] = found
 
 
 def with_categories(column: Column, categories: Categories) -> Column:

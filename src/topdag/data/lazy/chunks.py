@@ -177,9 +177,12 @@ class ChunkedRows:
             return margins
         fitting = next((size for size in range(most - 1, 1, -1) if needed(of_size(size)) <= left), 1)
         fewer = f"Give {option('max_parents', fitting - 1)} or fewer, leave" if fitting > 1 else "Leave"
+        bytes_needed = needed(margins) if needed(margins) < math.inf else margins.bytes
+        takes = f"take {shown_bytes(bytes_needed)}, where {shown_bytes(left)} are left for them"
+        if bytes_needed <= left:
+            takes = f"need a table of {margins.most_cells:.0f} cells, where {MOST_CELLS_OF_A_TABLE} can be counted"
         raise TooLarge(
-            f"The rows are read chunk by chunk, and counts of all sets of {most} columns take "
-            f"{shown_bytes(margins.bytes)}, where {shown_bytes(left)} are left for them. {fewer} out columns "
+            f"The rows are read chunk by chunk, and counts of all sets of {most} columns {takes}. {fewer} out columns "
             f"({option('leave_out')}), or cut numbers into fewer states ({option('discretize')})."
         )
 
