@@ -79,6 +79,7 @@ SEARCH_BYTES = 3e7
 LONG = 600.0
 """From so many seconds on a plan advises."""
 
+DRAWN = "bootstrap"
 QUESTIONS = {
     "best": (Question.BEST, "the best network"),
     "list": (Question.LIST, "a list of networks or classes"),
@@ -87,10 +88,11 @@ QUESTIONS = {
     "paths": (Question.SUM, "the probability of each path"),
     "evidence": (Question.SUM, "the evidence of all networks"),
     "sample": (Question.SAMPLE, "1,000 sampled networks"),
-    "bootstrap": (Question.BEST, f"a bootstrap, {N_DRAWS} tables drawn,"),
+    DRAWN: (Question.BEST, f"a bootstrap, {N_DRAWS} tables drawn,"),
 }
 NONE = "none"
 """The engine of a question that cannot be answered."""
+BESTS = ("best", DRAWN)
 LISTS = ("list", "within")
 SUMS = ("edges", "paths", "evidence")
 ON_ALL_SETS = (Engine.DENSE, Engine.BLOCKS, Engine.IDEALS)
@@ -214,26 +216,12 @@ def plan(
         raise ScoreError("A plan is for a table; these scores do not hold theirs.")
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
-    of_what, in_words = QUESTIONS[question]
-    is_drawn = question == "bootstrap"
-    times, question = (1 + N_DRAWS, "best") if is_drawn else (1, question)
-    asked = (in_words, n, table.n_rows, kind)
-    notes = request.notes
-    says_itself = True  # what to do instead
-    try:
-        _require_satisfiable(request)
-        says_itself = False
-        decision = decide(request, of_what)
-        _require_scorable(request, decision, n, allowed)
-        says_itself = True
-        if question in SUMS:
-            require_not_too_far_from_zero(table, kind)
-        if is_drawn:
-            require_rows_to_draw(table)
-    except (TooLarge, ScoreError, ConstraintError) as error:
-        advice = "" if says_itself else _advice(request, n, question, allowed, is_long=False)
-        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
-    cost = _cost(decision, request, n, question).asked(times)
+    asked = QUESTIONS[question][1], n, table.n_rows, kind
+    decision = _decided(request, n, question, allowed)
+    if isinstance(decision, _Refused):
+        why, advice = decision.reason, decision.advice
+        return Plan(*asked, NONE, why, None, None, None, 0, fits=False, advice=advice, notes=request.notes)
+    cost = _cost(decision, request, n, question).asked(1 + N_DRAWS if question == DRAWN else 1)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
     fits, listed = cost.memory <= allowed, decision.scores_lists
     is_long = (listed and cost.scoring is None) or (seconds is not None and seconds > LONG)
@@ -249,8 +237,35 @@ def plan(
         advice=_advice(request, n, question, allowed, is_long=fits) if is_long or not fits else "",
         listed=listed,
         by_limit=memory_limit is not None,
-        notes=notes,
+        notes=request.notes,
     )
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """Why, and what can be done where that does not say it."""
+
+    reason: str
+    advice: str = ""
+
+
+def _decided(request: Request, n: int, question: str, allowed: int) -> Decision | _Refused:
+    table, kind = request.table, request.kind
+    assert table is not None and kind is not None
+    try:
+        _require_satisfiable(request)
+        if question in SUMS:
+            require_not_too_far_from_zero(table, kind)
+        if question == DRAWN:
+            require_rows_to_draw(table)
+    except (TooLarge, ScoreError, ConstraintError) as error:
+        return _Refused(str(error))
+    try:
+        decision = decide(request, QUESTIONS[question][0])
+        _require_scorable(request, decision, n, allowed)
+    except (TooLarge, ScoreError, ConstraintError) as error:
+        return _Refused(str(error), _advice(request, n, question, allowed, is_long=False))
+    return decision
 
 
 def _require_satisfiable(request: Request) -> None:
@@ -406,9 +421,9 @@ def bytes_for_all_sets(n: int, question: str, threads: int, prior: Prior | None 
     if isinstance(prior, OrderModular):
         return set_bytes(n) + order_prior_bytes(n, prior, threads)
     if all_sets_choice(n, "").engine is Engine.BLOCKS:
-        return set_bytes(n) + block_lattice_bytes(n, backward=question != "best", threads=threads)
+        return set_bytes(n) + block_lattice_bytes(n, backward=question not in BESTS, threads=threads)
     # A list takes the backward table, and bounds of the families of as many variables as there are threads.
-    return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
+    return best_network_bytes(n) + (0 if question in BESTS else (1 + threads) * set_bytes(n))
 
 
 def _advice(request: Request, n: int, question: str, allowed: int, *, is_long: bool) -> str:
