@@ -310,15 +310,25 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
 
 
 def _by_dask(shared: Any, run: Run, client: Any) -> Crew:
-    """The scheduler gives a task to another worker where one is lost; every worker holds what all tasks need."""
+    """The scheduler gives a task to another worker where one is lost. So it does with the task that has what all others
+    need: of data that is scattered it soon keeps one copy, and what the worker with that one held is lost."""
+    from dask import config
+
     left = run.seconds_left
     seconds = SECONDS_TO_ANSWER if left is None else min(left, SECONDS_TO_ANSWER)
     try:
-        held = client.scatter(shared, broadcast=True, hash=False, timeout=seconds)
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):  # a table may be large
+            held = client.submit(_itself, shared, pure=False)
+        if (failed := held.exception(timeout=seconds)) is not None:
+            raise failed
         n_workers = max(1, sum(client.nthreads().values()))
     except Exception as error:  # what comes depends on what is closed or missing
         raise _no_answer("Dask", error) from error
     return _Afar(held, run, client.get_executor(pure=False), "Dask").has(n_workers)
+
+
+def _itself(shared: Any) -> Any:
+    return shared
 
 
 def _client_of(address: str) -> Any:

@@ -40,23 +40,24 @@ def client(cluster: Any) -> Iterator[Any]:
 
 
 class Watched:
-    """Counts the tasks that a client is given; with the third a worker is killed, if that is wanted."""
+    """Counts the tasks that a client is given; with the third so many workers are killed."""
 
-    def __init__(self, client: Any, *, kills: bool) -> None:
+    def __init__(self, client: Any, kills: int) -> None:
         self.n_tasks = 0
-        self._submit, self._pid = client.submit, next(iter(client.run(os.getpid).values())) if kills else None
+        self._submit, self._pids = client.submit, list(client.run(os.getpid).values())[:kills]
 
     def submit(self, *task: Any, **options: Any) -> Any:
         self.n_tasks += 1
-        if self.n_tasks == 3 and self._pid is not None:
-            os.kill(self._pid, signal.SIGKILL)
+        if self.n_tasks == 3:
+            for pid in self._pids:
+                os.kill(pid, signal.SIGKILL)
         return self._submit(*task, **options)
 
 
 @pytest.fixture
 def watched(client: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Watched]:
-    def watch(*, kills: bool = True) -> Watched:
-        own = Watched(client, kills=kills)
+    def watch(kills: int) -> Watched:
+        own = Watched(client, kills)
         monkeypatch.setattr(client, "submit", own.submit)
         return own
 
@@ -74,19 +75,21 @@ def test_draws_by_a_client_its_address_and_its_executor(client: Any) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_worker_killed_midway_changes_nothing(client: Any, watched: Callable[..., Watched]) -> None:
-    table, work = td.random_network(14, seed=2).sample(400, seed=2), watched()
+@pytest.mark.parametrize("kills", [1, 2])
+def test_workers_killed_midway_change_nothing(client: Any, watched: Callable[..., Watched], kills: int) -> None:
+    table, work = td.random_network(14, seed=2).sample(400, seed=2), watched(kills)
     here = td.bootstrap(table, 160, "bdeu")
     there = td.bootstrap(table, 160, "bdeu", executor=client)
     assert work.n_tasks > 3 and same_draws(here, there) and there.limit is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_scores_with_a_worker_killed_midway(
-    client: Any, watched: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kills", [1, 2])
+def test_scores_with_workers_killed_midway(
+    client: Any, watched: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
     monkeypatch.setattr(elsewhere, "LEAST_WORK", 1e5)
-    table, work = td.random_network(30, seed=4, arities=3).sample(500, seed=4), watched()
+    table, work = td.random_network(30, seed=4, arities=3).sample(500, seed=4), watched(kills)
     here = td.score(table, "bic").store.listed
     there = td.score(table, "bic", executor=client).store.listed
     assert work.n_tasks > 3
@@ -95,12 +98,12 @@ def test_scores_with_a_worker_killed_midway(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize("kills", [0, 1, 2])
 def test_a_best_network_by_parts(
-    client: Any, watched: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch, is_killed: bool
+    client: Any, watched: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
     monkeypatch.setattr(branch_and_cut, "SECONDS_BEFORE_OTHERS", 0.0)
-    scores, work = td.score(sampled_table(16, 60, 2), "aic", keep="best"), watched(kills=is_killed)
+    scores, work = td.score(sampled_table(16, 60, 2), "aic", keep="best"), watched(kills)
     here = td.best_network(scores, engine="branch and cut")
     there = td.best_network(scores, engine="branch and cut", executor=client)
     assert work.n_tasks > 3 and here.stats.work["parts"] > 8
