@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from topdag._util.atomic_write import READ, is_score_file
-from topdag._util.progress import TerminalLine, is_terminal, shown_meanwhile
+from topdag._util.progress import shown_meanwhile
 from topdag._util.run import MOST_THREADS, Run, parse_bytes
 from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
-from topdag.cli.output import progress_line
+from topdag.cli.output import line_for, progress_line
 from topdag.cli.values import (
     PRIORS,
     address,
@@ -260,8 +260,7 @@ def table_from(
     reading = cast(Reading, {**(said or {}), **reading_from(args)})
     limit = getattr(args, "memory_limit", None)
     memory_limit = None if limit is None else parse_bytes(limit)
-    shows = is_terminal() and not getattr(args, "quiet", False)
-    with shown_meanwhile("reading", TerminalLine() if shows else None):
+    with shown_meanwhile("reading", line_for(quiet=getattr(args, "quiet", False))):
         return as_table(source, None if kind is None else kind.numbers, reading, or_else, memory_limit)
 
 

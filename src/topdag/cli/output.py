@@ -147,13 +147,17 @@ def labelled(label: str, text: str) -> str:
     return wrapper.fill(text)
 
 
+def line_for(*, quiet: bool) -> TerminalLine | None:
+    return TerminalLine() if is_terminal() and not quiet else None
+
+
 @contextlib.contextmanager
 def progress_line(*, quiet: bool) -> Iterator[OnProgress]:
     """Shows on stderr how a computation stands, if that is a terminal; wiped out at the end."""
-    if quiet or not is_terminal():
+    line = line_for(quiet=quiet)
+    if line is None:
         yield False
         return
-    line = TerminalLine()
     try:
         yield line.show
     finally:

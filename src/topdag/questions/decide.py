@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
-from topdag.scoring.allowed import are_few
+from topdag.scoring.allowed import are_few, require_enough_parents
 from topdag.scoring.choice import form_of_scores, kept_by_default
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import SetScore
@@ -127,6 +127,8 @@ def decide(request: Request, question: Question) -> Decision:
     _require_few(request, len(columns), question)
     kind, constraints = together(request.kind, request.constraints)
     compiled = compiled_for(table, columns, constraints)
+    if compiled is not None:
+        require_enough_parents(compiled.families, request.max_parents)
     keep = keep or kept_by_default(table, columns, request.max_parents, compiled)
     form = form_of_scores(table, columns, kind, request.max_parents, keep, compiled)
     by_lists = form.engine is Engine.SEARCH

@@ -24,14 +24,12 @@ from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
 from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages, require_not_too_far_from_zero
 from topdag.scoring.all_sets import bytes_to_count, within_columns
-from topdag.scoring.allowed import require_enough_parents
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet
-from topdag.scoring.probability_losses import together
 from topdag.scoring.pruned import require_rule
-from topdag.scoring.task import compiled_for, scored_columns
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import weighed_bytes
 from topdag.search.engines import (
     SEARCH_LIMIT,
@@ -253,28 +251,20 @@ def _decided(request: Request, n: int, question: str, allowed: int) -> Decision 
     table, kind = request.table, request.kind
     assert table is not None and kind is not None
     try:
-        _require_satisfiable(request)
         if question in SUMS:
             require_not_too_far_from_zero(table, kind)
         if question == DRAWN:
             require_rows_to_draw(table)
-    except (TooLarge, ScoreError, ConstraintError) as error:
+    except (TooLarge, ScoreError) as error:
         return _Refused(str(error))
     try:
         decision = decide(request, QUESTIONS[question][0])
         _require_scorable(request, decision, n, allowed)
-    except (TooLarge, ScoreError, ConstraintError) as error:
+    except ConstraintError as error:
+        return _Refused(str(error))
+    except (TooLarge, ScoreError) as error:
         return _Refused(str(error), _advice(request, n, question, allowed, is_long=False))
     return decision
-
-
-def _require_satisfiable(request: Request) -> None:
-    """Raises ConstraintError where a variable is left no parents, as far as that is known without scores."""
-    assert request.table is not None and request.kind is not None
-    _, constraints = together(request.kind, request.constraints)
-    compiled = compiled_for(request.table, scored_columns(request.table), constraints)
-    if compiled is not None:
-        require_enough_parents(compiled.families, request.max_parents)
 
 
 def _require_scorable(request: Request, decision: Decision, n: int, allowed: float) -> None:

@@ -322,8 +322,11 @@ UNSATISFIABLE: dict[str, tuple[td.Constraints, int | None]] = {
 @pytest.mark.parametrize("case", UNSATISFIABLE)
 @pytest.mark.parametrize("question", ["best", "list", "edges", "bootstrap"])
 @pytest.mark.parametrize("n", [5, 24])
-def test_what_no_network_satisfies_is_refused_in_the_words_of_the_question(n: int, question: str, case: str) -> None:
-    """And no advice on memory beside them."""
+def test_what_no_network_satisfies_is_refused_in_the_words_of_the_question(
+    monkeypatch: pytest.MonkeyPatch, n: int, question: str, case: str
+) -> None:
+    """Which scores nothing before; and no advice on memory beside them."""
+    monkeypatch.setattr(request, "score_within", None)
     constraints, limit = UNSATISFIABLE[case]
     said: dict[str, Any] = {"constraints": constraints, "max_parents": limit}
     drawn = np.random.default_rng(1).integers(0, 2, (n, 60)).tolist()
