@@ -83,7 +83,7 @@ def ask_all(
     question = "paths" if wanted.paths else "edges" if wanted.edges else "evidence"
     try:
         with running(args) as run:
-            request = request_from(args)
+            request = request_from(args, weighs=True)
             if request.scores is not None:
                 require_all_families(request.scores, args.file, "sums")
             mention_advice(request, question, run, quiet=args.quiet)

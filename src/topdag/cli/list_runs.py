@@ -64,10 +64,11 @@ def _asked(args: Namespace, wanted: Wanted, run: Run) -> Request:
         raise UsageError(
             f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
         )
-    if args.classes and not is_score_file(args.file) and not kind_from(args).score_equivalent:
+    named = None if is_score_file(args.file) else kind_from(args)
+    if args.classes and named is not None and not named.score_equivalent:
         raise UsageError(
-            f"--classes: {kind_from(args)} does not give all networks of a class one score; "
-            "bdeu, bic, aic, qnml, bge and gaussian-bic do"
+            f"--classes: {named} does not give all networks of a class one score; "
+            "bdeu, bic, rank-bic, aic, qnml, bge and gaussian-bic do"
         )
     checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
     request = replace(request_from(args), checkpoint=checkpoint)

@@ -29,13 +29,17 @@ from topdag.cli.values import (
     seconds,
     separator,
     size_in_bytes,
+    types,
     whole,
 )
 from topdag.data.convert import Reading, as_table
 from topdag.data.discretize import MANY_VALUES, RULES_IN_SHELL
+from topdag.data.gaps import MISSING_WORDS
 from topdag.data.table import Table
+from topdag.data.types import TYPES
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
+from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import how_to_keep_all
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.scoring.scores import Scores
@@ -44,14 +48,14 @@ if TYPE_CHECKING:
     from topdag.io.networks import Source
     from topdag.questions.request import Request
 
-DEFAULT_SCORE = "bdeu"
+DEFAULT_SCORE = "bic for categories, rank-bic where there are numbers"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
 STANDARD_INPUT = "-"
 NOT_A_FILE = "this is not a file that can be replaced; give the name of one"
 ABOUT_READING = (
     "missing",
     "discretize",
-    "continuous",
+    "types",
     "weights",
     "interventions",
     "separator",
@@ -81,24 +85,26 @@ def add_reading(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(
         "--missing",
-        choices=("error", "drop", "state", "keep"),
+        choices=MISSING_WORDS,
         metavar="WHAT",
-        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows), "
-        "state (one of its own) or keep (for --score nal)",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): drop (their rows), state (one of its own), "
+        "keep (for --score nal), error, or auto (default): drop few rows, keep cells of categories where more are lost",
     )
     group.add_argument(
         "--discretize",
         type=rule,
         action="append",
         metavar="RULE",
-        help=f"how columns of floats, and of whole numbers with more than {MANY_VALUES} values, are cut into states: "
+        help=f"how columns of decimals, and of whole numbers with more than {MANY_VALUES} values, are cut into states: "
         f'{RULES_IN_SHELL}; "price=quantile(3)" is for one column, and "price=none" leaves it; may be repeated',
     )
     group.add_argument(
-        "--continuous",
+        "--types",
+        type=types,
         action="append",
-        metavar="COLUMN",
-        help="a column of integers that is numbers to mixed-bic, not states, as columns of floats are; can be repeated",
+        metavar="COLUMN=TYPE",
+        help="what a column is, where topdag look shows something else: " + ", ".join(TYPES) + "; several with commas "
+        "between them; may be repeated",
     )
     group.add_argument("--weights", metavar="COLUMN", help="the column that says how often each row counts")
     group.add_argument(
@@ -247,13 +253,9 @@ def _is_network_file(path: str) -> bool:
     return path.lower().removesuffix(".gz").endswith(READ)
 
 
-def table_from(
-    args: Namespace, kind: ScoreKind | None = None, or_else: str | None = None, said: Mapping[str, Any] | None = None
-) -> Table:
-    """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say; and as
-    was ``said`` for an answer about it, where the options say nothing else."""
-    if kind is None and hasattr(args, "score"):
-        kind = kind_from(args)
+def table_from(args: Namespace, said: Mapping[str, Any] | None = None) -> Table:
+    """Return the table in ``args.file``, read as the options say; and as was ``said`` for an answer about it, where the
+    options say nothing else."""
     if is_score_file(args.file):
         raise FileError(f"{args.file}: this is a file of scores, going by its name; give the table it was made from")
     source = sys.stdin.buffer if args.file == STANDARD_INPUT else args.file
@@ -261,7 +263,7 @@ def table_from(
     limit = getattr(args, "memory_limit", None)
     memory_limit = None if limit is None else parse_bytes(limit)
     with shown_meanwhile("reading", line_for(quiet=getattr(args, "quiet", False))):
-        return as_table(source, None if kind is None else kind.numbers, reading, or_else, memory_limit)
+        return as_table(source, reading, memory_limit)
 
 
 def network_source(path: str, table: str | None = None) -> Source:
@@ -292,24 +294,28 @@ def said_in(path: Source, content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def reading_from(args: Namespace) -> Reading:
     """What the options say about reading a table; nothing of those that were not given."""
-    said = {name: getattr(args, name) for name in ABOUT_READING if name not in ("no_header", "discretize")}
+    said = {name: getattr(args, name) for name in ABOUT_READING if name not in ("no_header", "discretize", "types")}
     reading = cast(Reading, {name: value for name, value in said.items() if value is not None and value is not False})
     if args.no_header:
         reading["header"] = False
     if args.discretize is not None:
         reading["discretize"] = dict(args.discretize)
+    if args.types is not None:
+        reading["types"] = {name: of for given in args.types for name, of in given.items()}
     return reading
 
 
-def kind_from(args: Namespace) -> ScoreKind:
-    name = args.score or DEFAULT_SCORE
+def kind_from(args: Namespace) -> ScoreKind | None:
+    """Return the score that the options name; None where they name none."""
+    if args.score is None and args.ess is None:
+        return None
+    name = args.score or "bdeu"  # the score that --ess is for
     if args.ess is not None and name not in WITH_ESS:
         raise UsageError(f"{name} has no --ess; {' and '.join(WITH_ESS)} have")
     try:
         kind = kind_from_dict({"name": name} if args.ess is None else {"name": name, "ess": args.ess})
     except ScoreError as error:
         raise UsageError(str(error)) from None
-    assert kind is not None
     return kind
 
 
@@ -323,8 +329,9 @@ def scores_from(args: Namespace) -> Scores:
     return read_scores(args.file, keep=args.keep or "best", score_equivalent=args.score_equivalent or False)
 
 
-def request_from(args: Namespace) -> Request:
-    """What is asked about: the scores in ``args.file``, or its table with what the options say of it."""
+def request_from(args: Namespace, *, weighs: bool = False) -> Request:
+    """Return the question about the scores in ``args.file``, or about its table with what the options say of it;
+    ``weighs``: whether networks are weighed by exp(score)."""
     from topdag.questions.request import Request
     from topdag.scoring.kinds.interventions import kind_for
 
@@ -332,8 +339,9 @@ def request_from(args: Namespace) -> Request:
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         return Request.from_scores(scores_from(args), prior=prior_from(args))
     refuse(args, ABOUT_SCORES, "this is for files of scores, and FILE is a table")
-    kind = kind_from(args)
-    table = table_from(args)
+    named = kind_from(args)
+    table, kind = scored_as(table_from(args), named, weighs=weighs)
+    kind.require_columns(table)
     known = known_from(args)
     return Request(table, kind_for(table, kind), args.max_parents, prior=prior_from(args), constraints=known)
 

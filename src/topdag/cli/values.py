@@ -88,6 +88,17 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
+def types(text: str) -> dict[str, str]:
+    """Reads the types of columns, such as trt=categorical,time=continuous."""
+    found = {}
+    for part in text.split(","):
+        name, has_type, type_ = part.rpartition("=")
+        if not has_type:
+            raise ArgumentTypeError(f"{part!r} is no type of a column; write it as NAME=categorical")
+        found[name.strip()] = type_.strip()
+    return found
+
+
 def prior_name(text: str) -> str:
     if text.lower() not in PRIORS:
         raise ArgumentTypeError(f"no prior is called {text!r}; there are {', '.join(PRIORS)}")

@@ -1,10 +1,10 @@
-"""From columns to a table: weights, declared states, missing values, cuts, and the merging of equal rows."""
+"""From columns to a table: types, weights, missing cells, numbers, states, and the merging of equal rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain, compress, count
+from itertools import chain, count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,17 +21,12 @@ from topdag.data.columns import (
     Interventions,
     Used,
     as_array,
+    chosen,
     column_of_array,
     declare,
     observed_codes,
 )
-from topdag.data.continuous import (
-    Continuous,
-    check_continuous,
-    continuous_columns,
-    continuous_names,
-    note_on_continuous,
-)
+from topdag.data.continuous import as_states, is_ordered, numbers_of, stays_number, without_missing_codes
 from topdag.data.delimited import TextFormat
 from topdag.data.discretize import (
     OTHERS,
@@ -40,25 +35,35 @@ from topdag.data.discretize import (
     rule_in_words,
     rules_apart,
     rules_by_column,
-    stay_numbers,
     whole_as_integers,
+)
+from topdag.data.gaps import (
+    MISSING_WORDS,
+    advice_on_gaps,
+    choose,
+    columns_to_leave_out,
+    counting_rows,
+    gaps_of,
+    note_on_dropped,
+    note_on_kept,
+    note_on_left_out_for_gaps,
+    note_on_state,
+    note_on_states_lost,
+    require_none,
+    rows_with_gaps,
 )
 from topdag.data.notes import (
     States,
     note_on_capitals,
     note_on_constant,
+    note_on_left_out,
+    note_on_missing_codes,
+    note_on_weight,
     notes_on_interventions,
     notes_on_many_states,
-    notes_on_twins,
 )
-from topdag.data.troubles import (
-    advice_on_gaps,
-    check_usable,
-    counting_rows,
-    note_on_dropped,
-    note_on_kept,
-    note_on_states_lost,
-)
+from topdag.data.ordered_words import order_of_words
+from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
@@ -74,6 +79,8 @@ Parts: TypeAlias = tuple[
     tuple[int, ...],
     None,
     tuple[str, ...],
+    dict[str, ColumnType],
+    tuple[str, ...],
     bool,
     dict[str, Any],
 ]
@@ -84,30 +91,33 @@ class Options:
     """What the user asked for when making a table; see `Table`."""
 
     discretize: Discretize = None
-    missing: str = "error"
+    missing: str = "auto"
     weights: str | ArrayLike | None = None
     states: Mapping[str, Collection[Any]] | None = None
     keep_constant: bool = False
-    continuous: Continuous = None
+    types: Mapping[str, str] | None = None
     leave_out: Collection[str] = ()
     interventions: Interventions = None
     columns: Collection[str] | None = None
-    or_else: str = field(default_factory=stay_numbers)
-    """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
     """Of a file."""
     memory_limit: int | None = None
     """Rows that need more are read chunk by chunk, where an engine can; None: what is free."""
     first: Options | None = None
     """What was said, where an engine did a part of it."""
+    codes_are_states: bool = False
+    """Whether nothing is guessed: every column has states unless ``types`` says otherwise."""
+    fewest: int = 2
+    """So few variables are an error."""
 
     def __post_init__(self) -> None:
-        check_continuous(self.continuous)
+        check_types(self.types)
         for name, given in (("leave_out", self.leave_out), ("columns", self.columns)):
             if isinstance(given, str) or not isinstance(given, Collection | None):
                 raise TableError(f"{option(name)} lists names of columns, such as ['id'], not {given!r}")
-        if self.missing not in ("error", "drop", "state", "keep"):
-            raise TableError(f'{option("missing")} is "error", "drop", "state" or "keep", not {self.missing!r}')
+        if self.missing not in MISSING_WORDS:
+            ways = ", ".join(f'"{way}"' for way in MISSING_WORDS[:-1])
+            raise TableError(f'{option("missing")} is {ways} or "{MISSING_WORDS[-1]}", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
@@ -121,10 +131,15 @@ class Options:
         return Used(self.leave_out, self.columns, about_rows)
 
     @property
+    def named(self) -> set[str]:
+        """The columns that the user names as variables, which are not left out."""
+        _, rules = rules_apart(self.discretize)
+        return {*(self.columns or ()), *(self.states or ()), *rules}
+
+    @property
     def needs_every_row(self) -> bool:
-        """Whether rows have to come one by one, in their order: numbers hardly ever make equal rows, and what was set
-        is said row by row."""
-        return self.continuous is not None or self.interventions is not None
+        """Whether rows have to come one by one, in their order: what was set is said row by row."""
+        return self.types is not None or self.interventions is not None
 
     def said(self) -> dict[str, Any]:
         """What differs from what is done without a word, for JSON; weights in an array cannot be told again."""
@@ -143,7 +158,7 @@ class Options:
             "weights": self.weights if isinstance(self.weights, str) else None,
             "states": {name: list(of) for name, of in (self.states or {}).items()},
             "keep_constant": self.keep_constant,
-            "continuous": self.continuous if isinstance(self.continuous, str | None) else list(self.continuous),
+            "types": dict(self.types or {}),
             "leave_out": list(self.leave_out),
             "columns": None if self.columns is None else list(self.columns),
             "interventions": self.interventions if isinstance(self.interventions, str) else None,
@@ -162,6 +177,8 @@ class Draft:
     notes: tuple[str, ...] = ()
     was_set: Column | None = None
     """What was set in each row."""
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
+    """Of every column that was read."""
 
     def keep(self, rows: NDArray[np.bool_], why: str, advice: str = "") -> Draft:
         """Without the other rows, and without the values that only they had."""
@@ -175,45 +192,127 @@ class Draft:
         notes += note_on_states_lost(always, len(rows))
         was_set = None if self.was_set is None else replace(self.was_set, codes=self.was_set.codes[kept])
         place = lambda row: self.place(int(kept[row]))  # noqa: E731
-        return Draft(columns, self.weights[kept], place, self.notes + notes, was_set)
+        return replace(
+            self, columns=columns, weights=self.weights[kept], place=place, notes=self.notes + notes, was_set=was_set
+        )
 
 
 def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str]) -> Parts:
-    """The parts of the table that columns of equal length make."""
+    """Return the parts of the table that columns of equal length make."""
     columns, weights = weights_apart(columns, options.weights, place)
     was_set: Column | None = None
     if options.interventions is not None:
         from topdag.data.interventions import interventions_apart  # few tables have any
 
         columns, was_set = interventions_apart(columns, options.interventions)
-    check_names([column.name for column in columns])
     if not len(weights):
         raise TableError("the table has no rows")
-    draft = Draft(columns, weights, place, tuple(notes), was_set).keep(weights > 0, "weight 0")
+    check_different([column.name for column in columns])
+    draft = Draft(whole_as_integers(columns, place), weights, place, tuple(notes), was_set)
+    draft = typed(draft, options).keep(draft.weights > 0, "weight 0")
+    draft = with_own_weights(draft, options)
+    draft = without_useless(draft, options)
+    check_names([column.name for column in draft.columns], options.fewest)
     draft = with_declared_states(draft, options.states or {})
-    require_usable(draft, options)
-    draft = without_gaps(draft, options.missing)
-    numbers = continuous_columns(draft.columns, options.continuous, options.discretize, draft.place)
-    states = [column for column in draft.columns if column.name not in numbers]
-    cut, cut_notes = cut_columns(states, draft.weights, options.discretize, draft.place, set(numbers))
-    made = numbers | {column.name: column for column in cut}
-    notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
-    columns = [made[column.name] for column in draft.columns]
-    return finished(replace(draft, columns=columns, notes=notes), set(numbers), options)
+    rules = rules_by_column(options.discretize, draft.columns)
+    draft = without_gaps(draft, options.missing, rules)
+    return finished(*with_states_and_numbers(draft, options), options)
 
 
-def require_usable(draft: Draft, options: Options) -> None:
-    """An error if cells are missing and nothing is said about that, or columns hold floats that are to have states."""
-    numbers = continuous_names(draft.columns, options.continuous, options.discretize)
-    states = whole_as_integers([column for column in draft.columns if column.name not in numbers], draft.place)
-    rules = rules_by_column(options.discretize, states, numbers)
-    floats = [column.name for column in states if column.is_float and column.name not in rules]
-    gaps = gaps_of(draft) if options.missing == "error" else {}
-    check_usable(draft.columns, gaps, floats, options.or_else, draft.place)
+def typed(draft: Draft, options: Options) -> Draft:
+    """Return the draft with the type of every column, codes for missing cells taken out of numbers."""
+    if options.codes_are_states:
+        types = {column.name: ColumnType("categorical", "coded") for column in draft.columns}
+        given = {name: ColumnType(of, "as given", given=True) for name, of in (options.types or {}).items()}
+        return replace(draft, types=types | given)
+    columns, missing_codes = list[Column](), dict[str, float]()
+    for column in draft.columns:
+        is_told = column.name in options.named or column.name in (options.types or {})
+        own, code = (column, None) if is_told else without_missing_codes(column)
+        columns.append(own)
+        missing_codes |= {} if code is None else {column.name: code}
+    types = column_types(columns, options.types, has_weights=options.weights is not None)
+    return replace(draft, columns=columns, types=types, notes=draft.notes + note_on_missing_codes(missing_codes))
 
 
-def check_names(names: Sequence[str]) -> None:
-    if len(names) < 2:
+def with_own_weights(draft: Draft, options: Options) -> Draft:
+    """Return the draft with the weights that one of its columns holds, without that column."""
+    name = next((name for name, of in draft.types.items() if of.type == "weight"), None)
+    if name is None or (name in options.named and not draft.types[name].given):
+        return draft
+    if options.weights is not None:
+        raise TableError(f"a row has one weight: {option('types')} names {name!r} beside {option('weights')}")
+    columns, weights = weights_apart(draft.columns, name, draft.place)
+    note = () if draft.types[name].given else note_on_weight(name)
+    return replace(draft, columns=columns, weights=weights, notes=draft.notes + note).keep(weights > 0, "weight 0")
+
+
+def without_useless(draft: Draft, options: Options) -> Draft:
+    """Return the draft without identifiers, text, dates, repetitions and columns without any value."""
+    useless = {
+        column.name: draft.types[column.name]
+        for column in draft.columns
+        if (draft.types[column.name].type in LEFT_OUT and column.name not in options.named)
+        or (not len(column.values) and column.name not in (options.states or {}))
+    }
+    columns = [column for column in draft.columns if column.name not in useless]
+    if len(columns) < options.fewest:
+        raise TableError(too_few_in_words(draft, [column.name for column in columns], useless))
+    said = {name: of for name, of in useless.items() if not of.given}
+    return replace(draft, columns=columns, notes=draft.notes + note_on_left_out(said))
+
+
+def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, ColumnType]) -> str:
+    few = f"a table needs two or more variables; this one has {listing(names) or 'none'}"
+    if not useless:
+        return few
+    said = "; ".join(f"{name!r} is {of.type} ({of.reason})" for name, of in list(useless.items())[:5])
+    change = option("types", {next(iter(useless)): "categorical"})
+    return f"{few}, since {said}. If a column is a variable after all, say so: {change}"
+
+
+def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[str], tuple[str, ...]]:
+    """Return the draft with cut columns, the names of those that stay numbers, and of those with ordered states."""
+    rules = rules_by_column(options.discretize, draft.columns)
+    stay = {
+        column.name
+        for column in draft.columns
+        if column.name not in rules and stays_number(column, draft.types[column.name])
+    }
+    cut, notes = cut_columns(draft.columns, draft.weights, options.discretize, rules)
+    made = {column.name: column for column in cut if column.name in rules}
+    columns, ordered = list[Column](), list[str]()
+    for column in draft.columns:
+        of = draft.types[column.name]
+        if column.name in stay:
+            columns.append(numbers_of(column, draft.place))
+            continue
+        own = made.get(column.name) or in_order(as_states(column))
+        columns.append(own)
+        if column.name not in made and is_ordered(own, of):
+            ordered.append(column.name)
+    return replace(draft, columns=columns, notes=(*draft.notes, *notes)), stay, tuple(ordered)
+
+
+def in_order(column: Column) -> Column:
+    """Return the column with states of a known scale, such as low, medium and high, in their order."""
+    order = None if column.declared else order_of_words(tuple(column.values))
+    if order is None:
+        return column
+    place = np.append(np.argsort(order), MISSING)
+    return replace(column, values=tuple(column.values[i] for i in order), codes=place[column.codes])
+
+
+def check_different(names: Sequence[str]) -> None:
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise TableError(
+                f"columns {names.index(name)} and {position} (counted from 0) are both called {name!r}; rename one"
+            )
+
+
+def check_names(names: Sequence[str], fewest: int = 2) -> None:
+    if len(names) < fewest:
         raise TableError(f"a table needs two or more variables; this one has {listing(names) or 'none'}")
     if len(names) > MOST_VARIABLES:
         raise TableError(
@@ -221,13 +320,8 @@ def check_names(names: Sequence[str]) -> None:
         )
     for position, name in enumerate(names):
         if not name.strip():
-            row_numbers = ": row numbers tell rows apart and nothing else" if not position else ""
-            advice = f"name it, or leave it out with {option('leave_out', [''])}{row_numbers}"
+            advice = f"name it, or leave it out with {option('leave_out', [''])}"
             raise TableError(f"column {position} (counted from 0) has no name; {advice}")
-        if name in names[:position]:
-            raise TableError(
-                f"columns {names.index(name)} and {position} (counted from 0) are both called {name!r}; rename one"
-            )
 
 
 def weights_apart(
@@ -284,25 +378,33 @@ def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) ->
     return replace(draft, columns=[declared.get(column.name, column) for column in draft.columns])
 
 
-def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
-    """The columns with missing cells, and the rows in which these are."""
-    return {column.name: column.codes < 0 for column in draft.columns if (column.codes < 0).any()}
-
-
-def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state or such cells are kept."""
-    gaps = gaps_of(draft)
+def without_gaps(draft: Draft, missing: str, rules: Mapping[str, Any]) -> Draft:
+    """Return the draft with missing cells treated as is said, or, where nothing is, as their share suggests."""
+    gaps = gaps_of(draft.columns)
     if not gaps:
         return draft
+    n_columns = len(draft.columns)
+    if missing == "auto":
+        has_numbers = any(
+            column.name not in rules
+            and (stays_number(column, draft.types[column.name]) or is_ordered(column, draft.types[column.name]))
+            for column in draft.columns
+        )
+        missing = choose(gaps, has_numbers=has_numbers)
+        if missing == "drop" and (left_out := columns_to_leave_out(gaps, n_columns)):
+            columns = [column for column in draft.columns if column.name not in left_out]
+            notes = (*draft.notes, note_on_left_out_for_gaps(gaps, left_out))
+            return without_gaps(replace(draft, columns=columns, notes=notes), "drop", rules)
+    if missing == "error":
+        require_none(gaps, draft.place)
     if missing == "state":
-        note = f"Missing values are a state of their own in {listing(list(gaps))}."
-        return replace(draft, notes=(*draft.notes, note))
+        return replace(draft, notes=(*draft.notes, note_on_state(list(gaps))))
     if missing == "keep":
         counts = {name: int(draft.weights[rows].sum()) for name, rows in gaps.items()}
-        return replace(draft, notes=(*draft.notes, note_on_kept(counts, len(draft.columns), int(draft.weights.sum()))))
+        return replace(draft, notes=(*draft.notes, note_on_kept(counts, n_columns, int(draft.weights.sum()))))
     counts = {name: int(rows.sum()) for name, rows in gaps.items()}
-    advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
-    return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
+    advice = advice_on_gaps(counts, n_columns, len(draft.weights), counting_rows(gaps))
+    return draft.keep(~rows_with_gaps(gaps), "missing values", advice)
 
 
 def observed(column: Column) -> Column:
@@ -312,9 +414,7 @@ def observed(column: Column) -> Column:
     occurs = observed_codes(column.codes, len(column.values))
     if occurs.all():
         return column
-    values = column.values
-    values = values[occurs] if isinstance(values, np.ndarray) else tuple(compress(values, occurs))
-    return Column(column.name, values, np.append(np.cumsum(occurs) - 1, MISSING)[column.codes])
+    return Column(column.name, chosen(column.values, occurs), np.append(np.cumsum(occurs) - 1, MISSING)[column.codes])
 
 
 def with_missing_state(column: Column) -> Column:
@@ -337,13 +437,14 @@ def with_code_for_missing(column: Column) -> Column:
     return replace(column, codes=np.where(column.codes < 0, len(column.values), column.codes))
 
 
-def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
-    coded = with_code_for_missing if options.missing == "keep" else with_missing_state
+def finished(draft: Draft, continuous: Collection[str], ordered: tuple[str, ...], options: Options) -> Parts:
+    keeps_gaps = options.missing in ("keep", "auto") and bool(gaps_of(draft.columns))
+    coded = with_code_for_missing if keeps_gaps else with_missing_state
     columns = [column if column.name in continuous else limited(coded(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     was_set = draft.was_set
     apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
-    keeps_gaps = options.missing == "keep"  # a code more; without it more columns fit into one number
+    # Where gaps are kept there is a code more; without it more columns fit into one number.
     coded_rows = [(column.codes, len(column.values) + keeps_gaps) for column in columns]
     first, weights = distinct_rows([*coded_rows, *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
@@ -352,10 +453,10 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
         if of:
             row[:] = column.codes[first]
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
+    n_rows = int(draft.weights.sum())
     notes = (*draft.notes, *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
-    notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
-    notes += notes_on_twins(names, codes, states, int(draft.weights.sum()))
+    notes += notes_on_many_states([c for c in columns if c.name not in (*continuous, *ordered)], n_rows)
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
@@ -366,7 +467,9 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
         targets = ()
-    return names, states, codes, held, weights, targets, None, notes, options.keep_constant, options.said()
+    types = dict(draft.types)
+    said = options.said()
+    return names, states, codes, held, weights, targets, None, ordered, types, notes, options.keep_constant, said
 
 
 def limited(column: Column) -> Column:

@@ -10,13 +10,14 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
-from topdag._util.options import option, worded
+from topdag._util.options import option
 from topdag.errors import TableError
 
 MANY_ROWS = 20
@@ -24,7 +25,6 @@ MANY_ROWS = 20
 MISSING = -1  # the code of a missing cell until the table is finished; there it is the one after the last state
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
-CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,3999})")
 WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 CODE = re.compile(r"0[0-9]+")  # with zeros in front: the number of a street or a patient, not a quantity
@@ -39,13 +39,14 @@ class Column:
     """The distinct values of a column, and for every row which of them it holds (MISSING for none).
 
     Values increase unless `declared`: then their order is the user's, and those without rows count too.
-    Floats are an array, states a tuple.
+    Floats are an array, states a tuple. ``ordered``: the user declared that the order of the states counts.
     """
 
     name: str
     values: tuple[Any, ...] | NDArray[np.float64]
     codes: Codes
     declared: bool = False
+    ordered: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -57,6 +58,11 @@ def observed_codes(codes: Codes, count: int) -> NDArray[np.bool_]:
     occurs = np.zeros(count + 1, dtype=bool)
     occurs[codes] = True  # the last is for missing cells, whose code is -1
     return occurs[:-1]
+
+
+def chosen(values: tuple[Any, ...] | NDArray[np.float64], kept: NDArray[np.bool_]) -> Any:
+    """Return those of the values that are kept."""
+    return values[kept] if isinstance(values, np.ndarray) else tuple(compress(values, kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,7 @@ def column_of_array(name: str, cells: NDArray[Any]) -> Column:
         n_numbers = len(values) - int(np.isnan(values).sum())
         return Column(name, values[:n_numbers], np.where(codes < n_numbers, codes, MISSING))
     if kind not in "biu":
-        raise TableError(f"column {name!r} holds {cells.dtype}; {CONVERT}")
+        return column_of_objects(name, [None if is_nothing(cell) else str(cell) for cell in cells])
     values, codes = distinct_integers(cells.view(np.uint8) if kind == "b" else cells)
     return Column(name, tuple(values.astype(cells.dtype).tolist()), codes)
 
@@ -205,8 +211,8 @@ def column_of_objects(name: str, cells: list[Any]) -> Column:
     keys = list(zip(map(type, cells), cells, strict=True)) if is_mixed else cells
     try:
         code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:
-        raise TableError(f"column {name!r} holds lists or the like; {CONVERT}") from None
+    except TypeError:  # lists and the like
+        return column_of_objects(name, [None if cell is None else str(cell) for cell in cells])
     codes = np.fromiter(map(code_of.__getitem__, keys), np.int64, len(keys))
     return column_of_values(name, [key[1] for key in code_of] if is_mixed else list(code_of), codes)
 
@@ -262,7 +268,7 @@ def column_of_values(name: str, values: Sequence[Any], codes: Codes) -> Column:
     if kinds & {"float", "Decimal"} and kinds <= {"float", "Decimal", "int"}:
         return float_column(name, [as_float(tag[1]) if tag else math.nan for tag in tagged], codes)
     if not kinds <= {"str", "int", "bool"}:
-        raise TableError(f"column {name!r} holds values of type {' and '.join(sorted(kinds))}; {CONVERT}")
+        tagged = [None if tag is None else ("str", str(tag[1])) for tag in tagged]  # dates and other objects, as text
     states = sorted({tag for tag in tagged if tag})
     code_of = {state: code for code, state in enumerate(states)}
     recoded = np.array([code_of[tag] if tag else MISSING for tag in tagged], dtype=np.int64)
@@ -272,6 +278,11 @@ def column_of_values(name: str, values: Sequence[Any], codes: Codes) -> Column:
 def float_column(name: str, values: Sequence[float], codes: Codes) -> Column:
     column = column_of_array(name, np.array(values, dtype=np.float64))
     return replace(column, codes=column.codes[codes])
+
+
+def is_nothing(cell: Any) -> bool:
+    """Whether a date or a duration is missing."""
+    return isinstance(cell, np.datetime64 | np.timedelta64) and bool(np.isnat(cell))
 
 
 def as_float(value: Any) -> float:
@@ -334,32 +345,5 @@ def with_states(column: Column, states: tuple[Any, ...]) -> Column:
     return replace(declare(column, range(len(states)), place_in_frame), values=states)
 
 
-def continuous_scores() -> str:
-    """Those for cells that stay numbers."""
-    return worded(
-        "BGe() or GaussianBIC(), or MixedBIC() where other columns have states",
-        "--score bge or gaussian-bic, or mixed-bic where other columns have states",
-    )
-
-
 def holds_numbers(column: Column) -> bool:
     return column.is_float or all(type(value) is int for value in column.values)
-
-
-def counts_rows(column: Column) -> bool:
-    """Whether every row has a whole number of its own, without a gap between them or in the order of the rows."""
-    values = column.values
-    if len(values) != len(column.codes):
-        return False
-    return bool(values[-1] - values[0] == len(values) - 1 or np.all(np.diff(column.codes) > 0))
-
-
-def tells_rows_apart(column: Column) -> bool:
-    """Whether the states are no quantities, and those of most rows their own: names, or the number of the row."""
-    n_states, n_rows = len(column.values), len(column.codes)
-    if column.is_float or n_rows < MANY_ROWS or 2 * n_states <= n_rows:
-        return False
-    if holds_numbers(column):
-        return counts_rows(column)
-    how_often = np.bincount(column.codes + 1, minlength=n_states + 1)
-    return bool(2 * np.count_nonzero(how_often[1:] == 1) > n_rows - how_often[0])

@@ -1,77 +1,45 @@
-"""Columns that stay numbers: which ones, and that they can be scored."""
+"""Columns that stay numbers, and columns of numbers whose states are few."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
-
 import numpy as np
 
-from topdag._util.messages import Place, check_known, listing
-from topdag._util.options import option, worded
-from topdag.data.columns import Column, holds_numbers
-from topdag.data.discretize import Discretize, check_finite, rules_apart
+from topdag._util.messages import Place
+from topdag._util.options import option
+from topdag.data.columns import MISSING, Column, chosen, holds_numbers
+from topdag.data.discretize import check_finite
+from topdag.data.types import FEWEST_OF_NUMBERS, MOST_STATES_OF_ORDERED, ColumnType
 from topdag.errors import TableError
 
 LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold
-WHICH = '"auto" (columns of floats), "all" (integers too) or a list of columns besides those of floats'
-
-Continuous: TypeAlias = str | Collection[str] | None
-
-
-def check_continuous(given: Continuous) -> None:
-    is_names = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping)
-    if given is not None and given not in ("auto", "all") and not is_names:
-        raise TableError(f"{option('continuous')} is {WHICH}, not {given!r}")
+NUMERIC = ("continuous", "count", "ordinal")
+MISSING_CODES = (-9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0)
+"""Numbers that stand for a missing cell in many files."""
+FAR = 3
+"""A missing code is so many times larger than any other number of its column, or the only one below 0."""
 
 
-def continuous_columns(
-    columns: Sequence[Column], given: Continuous, discretize: Discretize, place: Place
-) -> dict[str, Column]:
-    """The columns that stay numbers, by name, with floats as values."""
-    names = continuous_names(columns, given, discretize)
-    chosen = [column for column in columns if column.name in names]
-    check_numbers([column for column in chosen if column.declared or not holds_numbers(column)])
-    return {column.name: numbers_of(column, place) for column in chosen}
+def stays_number(column: Column, of: ColumnType) -> bool:
+    """Whether a column is held as numbers: decimals, whole numbers with many values, and what the user calls
+    continuous. Others have states."""
+    if of.type not in NUMERIC or column.declared or not holds_numbers(column):
+        return False
+    is_given = of.given and of.type != "ordinal"
+    return column.is_float or is_given or (of.type != "ordinal" and len(column.values) > MOST_STATES_OF_ORDERED)
 
 
-def check_numbers(others: Sequence[Column]) -> None:
-    """An error that names all columns without numbers at once."""
-    if not others:
-        return
-    names = [column.name for column in others]
-    do, they, them = ("column {} does", "it", "it") if len(names) == 1 else ("columns {} do", "they", "them")
-    raise TableError(
-        f"{do.format(listing(names))} not hold numbers, such as {others[0].values[0]!r}, so {they} cannot be "
-        f"continuous; leave {them} out with {option('leave_out', names)}, or score with "
-        f"{worded('MixedBIC()', '--score mixed-bic')}, which takes columns of states beside continuous ones"
-    )
-
-
-def continuous_names(columns: Sequence[Column], given: Continuous, discretize: Discretize) -> set[str]:
-    """A column that discretize= or states= names has states, and so have all that one rule cuts; but what continuous=
-    names stays numbers."""
-    if given is None:
-        return set()
-    named = set() if isinstance(given, str) else set(given)
-    for name in named:
-        check_known(name, [column.name for column in columns], option("continuous"))
-    for_all, rules = rules_apart(discretize)
-    if for_all is not None and not named:
-        raise TableError(
-            f"{option('discretize')} cuts every column of floats, and {option('continuous', given)} keeps them all; "
-            "name columns in one of the two"
-        )
-    cut = {name for name, rule in rules.items() if rule is not None}
-    if cut & named:
-        raise TableError(
-            f"{option('discretize')} and {option('continuous')} both name {listing(sorted(cut & named))}; choose one"
-        )
-    stays = {column.name for column in columns if (column.is_float and for_all is None) or given == "all"}
-    return named | stays - cut - {column.name for column in columns if column.declared}
+def is_ordered(column: Column, of: ColumnType) -> bool:
+    """Whether a column has states whose order counts: scores of numbers take their places for numbers."""
+    return of.type in NUMERIC and len(column.values) >= FEWEST_OF_NUMBERS
 
 
 def numbers_of(column: Column, place: Place) -> Column:
+    """Return the column with floats as values; raise TableError where a cell is missing, infinite or too large."""
+    if not holds_numbers(column):
+        raise TableError(
+            f"column {column.name!r} cannot be continuous: it holds {next(v for v in column.values)!r}, which is no "
+            f"number; {option('types', {column.name: 'categorical'})}, or {option('leave_out', [column.name])}"
+        )
     if (column.codes < 0).any():
         row = int((column.codes < 0).argmax())
         raise TableError(
@@ -81,12 +49,39 @@ def numbers_of(column: Column, place: Place) -> Column:
         )
     if any(LARGEST < abs(value) < np.inf for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")
-    numbers = Column(column.name, np.array(column.values, dtype=np.float64), column.codes)
+    numbers = as_numbers(column)
     check_finite(numbers, place)
     return numbers
 
 
-def note_on_continuous(names: Sequence[str]) -> tuple[str, ...]:
-    if not names:
-        return ()
-    return (f"Column{'s' * (len(names) > 1)} {listing(names)} {'is' if len(names) == 1 else 'are'} continuous.",)
+def as_numbers(column: Column) -> Column:
+    """Return the column with floats as values."""
+    return Column(column.name, np.array(column.values, dtype=np.float64), column.codes)
+
+
+def as_states(column: Column) -> Column:
+    """Return the column with its numbers, decimals included, as states."""
+    if not isinstance(column.values, np.ndarray):
+        return column
+    return Column(column.name, tuple(column.values.tolist()), column.codes)
+
+
+def without_missing_codes(column: Column) -> tuple[Column, float | None]:
+    """Return the column with a code such as -9 or 999 counted as missing, and the code; None where there is none."""
+    code = None if column.declared or not holds_numbers(column) else missing_code(np.array(column.values, np.float64))
+    if code is None:
+        return column, None
+    is_code = np.array([*(value == code for value in column.values), False])
+    kept = ~is_code[:-1]
+    codes = np.where(is_code[column.codes], MISSING, np.append(np.cumsum(kept) - 1, MISSING)[column.codes])
+    return Column(column.name, chosen(column.values, kept), codes), code
+
+
+def missing_code(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+    """Return the number that stands apart from the others and is one of those that mean missing."""
+    if len(values) < FEWEST_OF_NUMBERS:
+        return None
+    if values[0] in MISSING_CODES and values[1] >= 0:
+        return float(values[0])
+    is_apart = values[-1] in MISSING_CODES and values[0] >= 0 and FAR * values[-2] < values[-1]
+    return float(values[-1]) if is_apart else None

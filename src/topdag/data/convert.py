@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from topdag._util.brief import UnknownArgument
 from topdag.data.build import Options
 from topdag.data.columns import Interventions
-from topdag.data.continuous import Continuous
 from topdag.data.delimited import TextFormat
-from topdag.data.discretize import Discretize, stay_numbers
+from topdag.data.discretize import Discretize
 from topdag.data.table import Table, table_from
 from topdag.errors import TableError
 
@@ -28,7 +27,7 @@ class Reading(TypedDict, total=False):
     weights: str | ArrayLike
     states: Mapping[str, Collection[Any]]
     keep_constant: bool
-    continuous: Continuous
+    types: Mapping[str, str]
     columns: Collection[str]
     leave_out: Collection[str]
     interventions: Interventions
@@ -42,15 +41,8 @@ class Reading(TypedDict, total=False):
 OF_FILES = tuple(field.name for field in fields(TextFormat))
 
 
-def as_table(
-    source: Any,
-    numbers: str | None = None,
-    reading: Reading | None = None,
-    or_else: str | None = None,
-    memory_limit: int | None = None,
-) -> Table:
-    """``numbers``: the columns that stay numbers, as ``continuous=`` of a table says it, unless it is said here;
-    ``or_else``: what can be done with floats instead of cutting them; ``memory_limit``: for what is asked of it."""
+def as_table(source: Any, reading: Reading | None = None, memory_limit: int | None = None, **more: Any) -> Table:
+    """Return the table that a source holds, read as is said; ``memory_limit``: of the question about it."""
     said: dict[str, Any] = dict(reading or {})
     check_arguments(said, Reading.__annotations__)
     if isinstance(source, Table):
@@ -59,10 +51,7 @@ def as_table(
         return source
     of_file = {name: said.pop(name) for name in OF_FILES if name in said}
     names = said.pop("names", None)
-    continuous = said.pop("continuous", None)
-    continuous = numbers if continuous is None or numbers == "all" else continuous
-    or_else = stay_numbers() if or_else is None else or_else
-    options = Options(**said, continuous=continuous, or_else=or_else, memory_limit=memory_limit)
+    options = Options(**said, memory_limit=memory_limit, **more)
     if isinstance(source, str | os.PathLike) or hasattr(type(source), "read"):  # a frame may have such a column
         from topdag.data.read import table_at, text_format
 

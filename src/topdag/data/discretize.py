@@ -24,8 +24,6 @@ from topdag.data.columns import (
     MOST_STATES,
     Codes,
     Column,
-    continuous_scores,
-    counts_rows,
     holds_numbers,
     observed_codes,
 )
@@ -155,26 +153,17 @@ def rules_by_column(discretize: Discretize, columns: Sequence[Column], others: C
 
 
 def has_many_numbers(column: Column) -> bool:
-    """Whether a rule for all columns is for this one: floats, or many whole numbers that do not just count the rows."""
-    if column.declared or not holds_numbers(column):
-        return False
-    return column.is_float or (len(column.values) > MANY_VALUES and not counts_rows(column))
+    """Return whether a rule for all columns is for this one: floats, or many whole numbers."""
+    return not column.declared and holds_numbers(column) and (column.is_float or len(column.values) > MANY_VALUES)
 
 
 def cut_columns(
-    columns: Sequence[Column],
-    weights: Codes,
-    discretize: Discretize,
-    place: Place,
-    others: Collection[str] = (),
+    columns: Sequence[Column], weights: Codes, discretize: Discretize, rules: Mapping[str, Rule]
 ) -> tuple[list[Column], list[str]]:
-    """The columns, those of numbers cut into states, with notes; ``others``: names of columns left as numbers."""
-    given, columns = columns, whole_as_integers(columns, place)
-    rules = rules_by_column(discretize, columns, others)
+    """Return the columns, those with a rule cut into states, and notes; ``rules``: those that ``discretize`` means."""
     cuts = {column.name: cut_column(column, weights, rules[column.name]) for column in columns if column.name in rules}
-    whole = [column.name for column in given if is_whole(column) and column.name not in rules]
     made = [cuts.get(column.name, column) for column in columns]
-    return made, [*note_on_whole(whole), *notes_on_cuts(cuts.values(), rules), *note_on_uncut(discretize, made)]
+    return made, [*notes_on_cuts(cuts.values(), rules), *note_on_uncut(discretize, made)]
 
 
 def whole_as_integers(columns: Sequence[Column], place: Place) -> list[Column]:
@@ -183,10 +172,6 @@ def whole_as_integers(columns: Sequence[Column], place: Place) -> list[Column]:
         if column.is_float:
             check_finite(column, place)
     return [replace(each, values=tuple(map(int, each.values))) if is_whole(each) else each for each in columns]
-
-
-def note_on_whole(names: Sequence[str]) -> tuple[str, ...]:
-    return (f"Floats that are all whole numbers count as integers: {listing(names)}.",) if names else ()
 
 
 def note_on_uncut(discretize: Discretize, columns: Sequence[Column]) -> tuple[str, ...]:
@@ -217,16 +202,15 @@ def is_whole(column: Column) -> bool:
     return isinstance(values, np.ndarray) and bool(np.all((np.floor(values) == values) & (np.abs(values) < MOST_WHOLE)))
 
 
-def stay_numbers() -> str:
-    return f"keep such columns as numbers, by scoring with {continuous_scores()}"
-
-
-def floats_refused(names: Sequence[str], or_else: str) -> str:
-    """What is said of columns of floats that no rule cuts; ``or_else``: what can be done instead of cutting."""
-    rules = worded(f"discretize={RULES}", f"--discretize: {RULES_IN_SHELL}")
-    hints = [f"cut {'it' if len(names) == 1 else 'them'} with {rules}", *([or_else] if or_else else [])]
-    hold = "column {} holds" if len(names) == 1 else "columns {} hold"
-    return f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}"
+def require_cut(floats: Sequence[str]) -> None:
+    """Raise TableError where columns hold decimals and no rule cuts them, for what takes states only."""
+    if floats:
+        rules = worded(f"discretize={RULES}", f"--discretize: {RULES_IN_SHELL}")
+        hold = "column {} holds" if len(floats) == 1 else "columns {} hold"
+        raise TableError(
+            f"{hold.format(listing(floats))} floats, which are not states: cut {'it' if len(floats) == 1 else 'them'} "
+            f"with {rules}"
+        )
 
 
 def cut_column(column: Column, weights: Codes, rule: Rule) -> Column:

@@ -30,19 +30,20 @@ from topdag.data.discretize import (
     cut_points,
     note_on_uncut,
     notes_on_cuts,
+    require_cut,
     rules_apart,
     rules_by_column,
     statistics_needed,
     too_large_to_cut,
     with_cuts,
 )
+from topdag.data.gaps import advice_on_gaps, gaps_refused, note_on_dropped, note_on_states_lost
 from topdag.data.lazy.categories import Categories, categories_in, with_categories
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
 from topdag.data.lazy.distinct import fits_in_memory
 from topdag.data.lazy.parquet_columns import why_not_duckdb
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
 from topdag.data.series import columns_of_series, counted, gives_parts, is_of_duckdb, told_of
-from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError
 
 COLUMNS_AT_ONCE = 8
@@ -77,11 +78,22 @@ def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
 
 def parts_of_used(frame: Any, options: Options, categories: Categories = MappingProxyType({})) -> Parts:
     """Those of a frame all of whose columns are used; ``categories``: what its engine does not know of them."""
-    if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
+    if isinstance(frame, nw.LazyFrame) and not needs_every_row(frame, options):
         return parts_of_lazy_frame(frame, options, categories)
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     columns = [with_categories(column, categories) for column in columns_of_series(frame.iter_columns())]
     return columns, options, place_in_frame, (), None
+
+
+def needs_every_row(frame: Any, options: Options) -> bool:
+    """Return whether rows must come one by one: decimals that stay numbers hardly ever make equal rows."""
+    for_all, rules = rules_apart(options.discretize)
+    stay = [
+        name
+        for name, dtype in frame.collect_schema().items()
+        if (dtype.is_float() or dtype.is_decimal()) and (rules.get(name) or for_all) is None and name != options.weights
+    ]
+    return options.needs_every_row or bool(stay)
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -107,9 +119,9 @@ def parts_of_lazy_frame(frame: Any, options: Options, categories: Categories) ->
     frame, weight_notes = rows_with_weight(frame, weight, schema)
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
     whole = frame
-    frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
+    frame, gap_notes = rows_without_gaps(frame, gaps, options.missing)
     rules, rule_notes, floats = rules_for_lazy(frame, schema, gaps, options, categories)
-    refuse(refused, (), floats, (), options.or_else)
+    require_cut(floats)
     frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
     frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
     points = points_by_engine(frame, rules, weight)
@@ -246,10 +258,8 @@ def check_exact(frame: Any, names: Sequence[str]) -> None:
             raise too_large_to_cut(name)
 
 
-def rows_without_gaps(
-    frame: Any, gaps: Mapping[str, Any], missing: str
-) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
-    """The rows that the user wants of those with missing values, a note on the others, and columns to be refused."""
+def rows_without_gaps(frame: Any, gaps: Mapping[str, Any], missing: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the rows that the user wants of those with missing values, and a note on the others."""
 
     def either(others: Sequence[Any]) -> Any:
         return nw.any_horizontal(*others, ignore_nulls=True)
@@ -258,17 +268,17 @@ def rows_without_gaps(
     asked = [nw.len(), any_gap.sum(), *(is_gap.sum() for is_gap in gaps.values())]
     n_rows, n_with_gaps, *counts = map(int, answers(frame, asked))
     if not n_with_gaps or missing in ("state", "keep"):
-        return frame, (), ()
+        return frame, ()
     n_gaps = {name: n for name, n in zip(gaps, counts, strict=True) if n}
     if missing == "error":
-        return frame, (), tuple(f"{name!r} ({plural(n, 'row')})" for name, n in n_gaps.items())
+        raise TableError(gaps_refused([f"{name!r} ({plural(n, 'row')})" for name, n in n_gaps.items()]))
 
     def rows_without(left_out: Sequence[str]) -> int:
         others = [is_gap for name, is_gap in gaps.items() if name not in left_out]
         return n_rows - int(answers(frame, [either(others).sum()])[0]) if others else n_rows
 
     advice = advice_on_gaps(n_gaps, len(gaps), n_rows, rows_without)
-    return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values", advice), ()
+    return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values", advice)
 
 
 def states_lost_with_rows(whole: Any, gaps: Mapping[str, Any], columns: Sequence[Column]) -> tuple[str, ...]:

@@ -1,32 +1,53 @@
-"""What a finished table remarks on: columns that tell nothing, too much, or the same as another; what was set."""
+"""Sentences on a table: how its columns were understood, with the argument that changes it, and what is doubtful."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._util.messages import listing, plural
+from topdag._util.messages import first_ones, listing, plural
 from topdag._util.options import option
-from topdag.data.columns import MANY_ROWS, Column, holds_numbers, tells_rows_apart
-from topdag.data.discretize import MANY_VALUES
+from topdag.data.columns import MANY_ROWS, Column, holds_numbers
+from topdag.data.types import ColumnType
 from topdag.errors import TableError
 
 FEWEST_ROWS = 10
 """A column with many states and fewer rows for each than this is remarked on."""
-ROWS_LOOKED_AT = 1000
-"""In so many rows columns are compared first."""
+MANY_STATES = 20
 
 States: TypeAlias = tuple[tuple[Any, ...], ...]
+
+
+def note_on_left_out(types: Mapping[str, ColumnType]) -> tuple[str, ...]:
+    """Return a sentence on the columns that are no variables, and how to use one of them."""
+    if not types:
+        return ()
+    said = [f"{name!r} ({of.reason})" if name else "the row names" for name, of in types.items()]
+    named = [name for name in types if name]
+    change = f"; {option('types', {named[0]: 'categorical'})} uses one" if named else ""
+    return (f"Left out: {first_ones(said)}{change}.",)
+
+
+def note_on_weight(name: str) -> tuple[str, ...]:
+    change = option("types", {name: "count"})
+    return (f"{name!r} says how many rows each row stands for (a table of counts); {change} makes it a variable.",)
+
+
+def note_on_missing_codes(codes: Mapping[str, float]) -> tuple[str, ...]:
+    if not codes:
+        return ()
+    said = first_ones([f"{code:g} in {name!r}" for name, code in codes.items()])
+    name = next(iter(codes))
+    return (f"Taken for missing cells: {said}; {option('types', {name: 'continuous'})} keeps it as a number.",)
 
 
 def notes_on_interventions(
     names: Sequence[str], targets: Sequence[int], weights: NDArray[np.uint32]
 ) -> tuple[str, ...]:
-    """In how many rows each variable was set; an error where no other row is left."""
+    """Return in how many rows each variable was set; raise TableError where no other row is left."""
     marks = np.array([[mask >> v & 1 for mask in targets] for v in range(len(names))], dtype=bool)
     counts = marks @ weights.astype(np.int64)
     total = int(weights.sum(dtype=np.int64))
@@ -43,17 +64,15 @@ def notes_on_interventions(
     return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of {its} causes.",)
 
 
-def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:
-    """Sentences on columns that have too many states for their rows, and what to do."""
-    apart, numbers, words = list[str](), list[str](), list[str]()
-    for column, of in zip(columns, states, strict=True):
-        has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
-        if len(column.codes) == n_rows and tells_rows_apart(column):
-            apart.append(column.name)
-        elif has_many:
-            (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    sentences = [] if not apart else [apart_in_words(apart)]
+def notes_on_many_states(columns: Sequence[Column], n_rows: int) -> tuple[str, ...]:
+    """Return sentences on columns of categories that have too many states for their rows, and what to do."""
+    numbers, words = list[str](), list[str]()
+    for column in columns:
+        n_states = len(column.values)
+        if n_states > MANY_STATES and n_rows < FEWEST_ROWS * n_states:
+            (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({n_states:,} states)")
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
+    sentences = []
     if numbers:
         sentences.append(
             f"{few}: {', '.join(numbers)}. These are numbers: {option('discretize', 'quantile(3)')} cuts them."
@@ -63,34 +82,12 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     return tuple(sentences)
 
 
-def apart_in_words(names: Sequence[str]) -> str:
-    have, they, them = ("Column {} has", "it", "it") if len(names) == 1 else ("Columns {} have", "they", "them")
-    tell = "tells" if len(names) == 1 else "tell"
-    return (
-        f"{have.format(listing(names))} a state for each row or nearly so: {they} {tell} rows apart and little else; "
-        f"{option('leave_out', names)} leaves {them} out."
-    )
-
-
 def note_on_constant(names: Sequence[str]) -> tuple[str, ...]:
     if not names:
         return ()
     one = len(names) == 1
     are = f"{listing(names)} {'is' if one else 'are'} constant: {'it has' if one else 'they have'} one state."
     return (f"Column{'' if one else 's'} {are}",)
-
-
-def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: States, n_rows: int) -> tuple[str, ...]:
-    """Sentences on columns that say the same in other words: a code and what it stands for. With few rows, or a state
-    for each row, that is an accident."""
-    alike: dict[bytes, list[int]] = {}
-    for v, of in enumerate(states):
-        if may_be_twin(len(of), n_rows):
-            alike.setdefault(by_appearance(codes[v, :: 1 + codes.shape[1] // ROWS_LOOKED_AT], len(of)), []).append(v)
-    same: dict[bytes, list[str]] = {}
-    for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
-        same.setdefault(by_appearance(codes[v], len(states[v])), []).append(names[v])
-    return tuple(twins_in_words(found) for found in same.values() if len(found) > 1)
 
 
 def twins_in_words(names: Sequence[str]) -> str:
@@ -104,17 +101,8 @@ def may_be_twin(n_states: int, n_rows: int) -> bool:
     return 1 < n_states <= n_rows // 2 and n_rows >= MANY_ROWS
 
 
-def by_appearance(codes: NDArray[np.uint16], n_states: int) -> bytes:
-    """The codes, states numbered in the order in which rows have them: the same for columns that say the same, missing
-    cells in the same rows."""
-    first = np.full(n_states + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal places the last one counts
-    numbered = np.argsort(np.argsort(first, kind="stable"))[codes]
-    return np.where(codes == n_states, -1, numbered).tobytes()
-
-
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:
-    """A sentence if two states, such as yes and Yes, may have been meant as one."""
+    """Return a sentence if two states, such as yes and Yes, may have been meant as one."""
     by_letters: dict[str, str] = {}
     for state in states:
         if isinstance(state, str) and (other := by_letters.setdefault(state.casefold(), state)) != state:

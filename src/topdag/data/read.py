@@ -21,7 +21,6 @@ from topdag._util.options import all_of, option
 from topdag._util.progress import display_for, shown_meanwhile
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, Interventions, are_numbers, column_of_texts, left_in, names_for
-from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
 from topdag.data.sniff import PARQUET, PARQUET_ENDINGS, may_be_large_parquet, no_table, stands_for_many
@@ -45,11 +44,11 @@ def read_table(
     leave_out: Collection[str] = (),
     missing_values: Collection[str] = MISSING_VALUES,
     discretize: Discretize = None,
-    missing: str = "error",
+    missing: str = "auto",
     weights: str | ArrayLike | None = None,
     states: Mapping[str, Collection[Any]] | None = None,
     keep_constant: bool = False,
-    continuous: Continuous = None,
+    types: Mapping[str, str] | None = None,
     interventions: Interventions = None,
     memory_limit: int | str | None = None,
 ) -> Table:
@@ -66,9 +65,7 @@ def read_table(
     ``leave_out`` names, are not looked at. The other arguments
     are those of `Table`.
     """
-    options = Options(
-        discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
-    )
+    options = Options(discretize, missing, weights, states, keep_constant, types, leave_out, interventions, columns)
     options = replace(options, memory_limit=None if memory_limit is None else parse_bytes(memory_limit))
     with shown_meanwhile("reading", display_for(None)):
         return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)

@@ -16,9 +16,9 @@ from topdag._util.messages import Place, closest, listing, place_in_frame, plura
 from topdag._util.options import option
 from topdag.data.build import Options, build
 from topdag.data.columns import Column, Interventions, array_columns, as_array, columns_of, with_states
-from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
-from topdag.data.troubles import incomplete_refused
+from topdag.data.gaps import incomplete_refused
+from topdag.data.types import ColumnType
 from topdag.errors import ScoreError, TableError
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Table:
     _weights: NDArray[np.uint32]
     targets: tuple[int, ...]  # for each row the variables set in it, as bits; () where none was in any
     chunks: ChunkedRows | None  # the rows, where they are too many to hold; then there are none in the arrays
+    ordered: tuple[str, ...]  # variables with states whose order counts, at least five of them
+    types: Mapping[str, ColumnType]  # of every column that was read, also of those left out
     notes: tuple[str, ...]
     keep_constant: bool
     reading: Mapping[str, Any]  # what was said when it was made, as far as JSON can hold it
@@ -78,18 +80,16 @@ class Table:
         *,
         names: Sequence[str] | None = None,
         discretize: Discretize = None,
-        missing: str = "error",
+        missing: str = "auto",
         weights: str | ArrayLike | None = None,
         states: Mapping[str, Collection[Any]] | None = None,
         keep_constant: bool = False,
-        continuous: Continuous = None,
+        types: Mapping[str, str] | None = None,
         leave_out: Collection[str] = (),
         interventions: Interventions = None,
         columns: Collection[str] | None = None,
     ) -> None:
-        options = Options(
-            discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
-        )
+        options = Options(discretize, missing, weights, states, keep_constant, types, leave_out, interventions, columns)
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -120,9 +120,10 @@ class Table:
                 with_states(column, tuple(of)) if len(of) else replace(next(held), name=column.name)
                 for column, of in zip(columns, states, strict=True)
             ]
-        continuous = None if states is None else [name for name, of in zip(names, states, strict=True) if not len(of)]
+        pairs = zip(names, states or [], strict=True) if states is not None else ()
+        types = {str(name): "continuous" for name, of in pairs if not len(of)}
         missing = "keep" if any((column.codes < 0).any() for column in columns) else "error"
-        options = Options(None, missing, weights, None, keep_constant, continuous or None)
+        options = Options(None, missing, weights, None, keep_constant, types, codes_are_states=True)
         return table_of_columns(columns, options, place_in_frame)
 
     @classmethod
@@ -267,7 +268,9 @@ class Table:
         names, states = (tuple(of[v] for v in columns) for of in (self.names, self.states))
         held = {name: numbers for name, numbers in zip(self.continuous, self._numbers, strict=True) if name in names}
         numbers = np.array([held[name] for name in names if name in held]).reshape(len(held), len(weights))
-        return Table._made(names, states, codes, numbers, weights, (), None, (), self.keep_constant, self.reading)
+        ordered = tuple(name for name in names if name in self.ordered)
+        rest = (None, ordered, self.types, (), self.keep_constant, self.reading)
+        return Table._made(names, states, codes, numbers, weights, (), *rest)
 
     def index(self, name: str) -> int:
         """The position of a variable."""
@@ -379,8 +382,8 @@ def is_frame(source: Any) -> bool:
 
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
-    given = (names, options.discretize, options.weights, options.states, options.continuous, options.interventions)
-    if any(option is not None for option in given) or options.missing != "error" or not options.used.are_all:
+    given = (names, options.discretize, options.weights, options.states, options.types, options.interventions)
+    if any(option is not None for option in given) or options.missing != "auto" or not options.used.are_all:
         raise TableError(f"a Table is coded already: of the options only {option('keep_constant')} can be given again")
     *parts, keep_constant, reading = table._parts()
     is_kept = keep_constant or options.keep_constant
@@ -405,4 +408,5 @@ def table_of_columns(
     if chunks is None:
         return Table._made(*build(columns, options, place, notes))
     no_rows = np.zeros((len(chunks.names), 0), np.uint16), np.zeros((0, 0)), np.zeros(0, np.uint32)
-    return Table._made(chunks.names, chunks.states, *no_rows, (), chunks, notes, options.keep_constant, options.said())
+    about: tuple[Any, ...] = (chunks, (), {}, notes, options.keep_constant, options.said())
+    return Table._made(chunks.names, chunks.states, *no_rows, (), *about)

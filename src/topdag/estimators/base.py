@@ -24,11 +24,12 @@ from topdag.data.discretize import (
     cut_columns,
     interval_codes,
     learned_points,
+    require_cut,
     rules_by_column,
     whole_as_integers,
 )
+from topdag.data.gaps import ways_with_gaps
 from topdag.data.table import Table, is_frame
-from topdag.data.troubles import check_usable, what_to_do_with_gaps
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
@@ -121,7 +122,7 @@ def columns_from(
     columns = [columns[place] for place, _ in kept]
     gaps = [column.name for column in columns if (column.codes == MISSING).any()]
     if gaps and not allow_gaps:
-        raise TableError(f"Input X contains missing values (NaN) in {listing(gaps)}; {what_to_do_with_gaps()}")
+        raise TableError(f"Input X contains missing values (NaN) in {listing(gaps)}; {ways_with_gaps()}")
     return columns
 
 
@@ -179,9 +180,8 @@ def learned_codings(
     that is a state, unless ``gaps_stay``."""
     whole = whole_as_integers(columns, place_in_frame)
     rules = rules_by_column(discretize, whole)
-    floats = [column.name for column in whole if column.is_float and column.name not in rules]
-    check_usable(columns, {}, floats, "", place_in_frame)
-    made, notes = cut_columns(columns, weights, discretize, place_in_frame)
+    require_cut([column.name for column in whole if column.is_float and column.name not in rules])
+    made, notes = cut_columns(whole, weights, discretize, rules)
     pairs = zip(made, columns, strict=True)
     return [_learned(column, given, weights, rules, gaps_stay=gaps_stay) for column, given in pairs], notes
 

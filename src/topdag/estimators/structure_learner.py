@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
 from topdag.questions.lists import k_best_networks
 from topdag.questions.sums import edge_posteriors
-from topdag.scoring.kinds.discrete import ScoreKind, as_kind
+from topdag.scoring.for_table import scored_as
+from topdag.scoring.kinds.discrete import ScoreKind
 
 ESS = 1.0
 """Imaginary rows, for the probabilities of rows that were not there."""
@@ -53,7 +54,7 @@ class StructureLearner(Learner):
 
     def __init__(
         self,
-        scoring_method: str | ScoreKind = "bdeu",
+        scoring_method: str | ScoreKind | None = None,
         *,
         constraints: Constraints | None = None,
         prior: Prior | None = None,
@@ -61,7 +62,8 @@ class StructureLearner(Learner):
         k: int | None = None,
         posteriors: bool = False,
         discretize: Discretize = None,
-        missing: str = "error",
+        types: Mapping[str, str] | None = None,
+        missing: str = "auto",
         leave_out: Collection[str] = (),
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
@@ -74,6 +76,7 @@ class StructureLearner(Learner):
         self.k = k
         self.posteriors = posteriors
         self.discretize = discretize
+        self.types = types
         self.missing = missing
         self.leave_out = leave_out
         self.time_limit = time_limit
@@ -85,12 +88,13 @@ class StructureLearner(Learner):
         """Learns from rows of discrete variables, or of floats that ``discretize`` cuts; ``y`` is not used."""
         allow_gaps = self.missing != "error" or is_frame(X)  # of a frame, the table says it better
         columns = columns_from(self, X, reset=True, fewest_features=2, allow_gaps=allow_gaps)
-        kind = as_kind(self.scoring_method, "scoring_method")
-        options = Options(self.discretize, self.missing, continuous=kind.numbers)
-        self.table_ = table_of_columns(columns, options, place_in_frame)
+        options = Options(self.discretize, self.missing, types=self.types)
+        table = table_of_columns(columns, options, place_in_frame)
+        self.table_, kind = scored_as(table, self.scoring_method, argument="scoring_method")
         kind.require_columns(self.table_)
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
-        self.codings_ = self._codings(columns) if kind.numbers is None else None
+        own = [column for column in columns if column.name in self.table_.names]
+        self.codings_ = None if self.table_.continuous else self._codings(own)
         asked: dict[str, Any] = dict(self._limits, prior=self.prior, time_limit=self.time_limit)
         if self.k is not None:
             self.networks_ = k_best_networks(self.scores_, self.k, **asked)

@@ -15,8 +15,8 @@ from topdag._util.options import option
 from topdag.data.build import Options, weights_column, whole_weights
 from topdag.data.columns import MISSING, Codes, Column, is_missing
 from topdag.data.discretize import Discretize
+from topdag.data.gaps import note_on_dropped
 from topdag.data.table import table_of_columns
-from topdag.data.troubles import note_on_dropped
 from topdag.errors import TableError
 from topdag.estimators.base import Classifier, Learner, coded_classes, columns_from, has_gap, learned_codings, only_rows
 from topdag.knowledge.classifiers import k_dependence
@@ -88,7 +88,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.classes_, class_column = coded_classes(labels, self.class_name_)
         self.codings_, cut_notes = learned_codings(columns, weights, self.discretize)
         coded = [coding.column(column) for coding, column in zip(self.codings_, columns, strict=True)]
-        options = Options(weights=weights)
+        options = Options(weights=weights, codes_are_states=True)
         table = table_of_columns([*coded, class_column], options, place_in_frame, [*notes, *cut_notes])
         kind = as_kind(self.scoring_method, "scoring_method")
         self._learn(table, kind, k_dependence(self.class_name_, self.k))

@@ -6,7 +6,7 @@ times, so every moment is a row [Friedman, Murphy & Russell 1998].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from topdag._util.messages import check_known, place_in_frame, plural
 from topdag._util.run import is_whole
 from topdag.data.build import Options, observed
 from topdag.data.columns import MISSING, Codes, Column
-from topdag.data.continuous import Continuous
-from topdag.data.discretize import Discretize, cut_columns
+from topdag.data.continuous import as_numbers, is_ordered, stays_number
+from topdag.data.discretize import Discretize, cut_columns, rules_by_column, whole_as_integers
 from topdag.data.encode import columns_of_rows
 from topdag.data.table import Table, table_of_columns
+from topdag.data.types import column_types
 from topdag.errors import TableError
 from topdag.knowledge.constraints import Constraints
 
@@ -45,15 +46,15 @@ def time_slices(
     series: str | None = None,
     within: bool = True,
     discretize: Discretize = None,
-    missing: str = "error",
-    continuous: Continuous = None,
+    missing: str = "auto",
+    types: Mapping[str, str] | None = None,
 ) -> TimeSlices:
     """A table and constraints that make a dynamic network of rows in the order of time.
 
     ``source``: a frame, dict of columns, array or list of rows. ``variables``: those to follow, all without it;
     ``lags``: how many rows back a cause may lie. ``series``: the column that tells one series from the next, such as a
     patient; rows of a series follow each other. ``within``: whether what is now may be a cause of what is now.
-    ``discretize``, ``missing``, ``continuous`` as for ``Table``; a variable is cut alike in all slices.
+    ``discretize``, ``missing``, ``types`` as for ``Table``; a variable is cut alike in all slices.
 
     >>> rain = {"rain": [0, 1, 1, 0, 0, 1, 1, 0, 0], "wet": [0, 0, 1, 1, 0, 0, 1, 1, 0]}
     >>> slices = time_slices(rain, within=False)
@@ -68,12 +69,20 @@ def time_slices(
     followed = _followed(list(columns), variables, series)
     weights = np.ones(len(columns[followed[0]].codes), np.int64)
     kept = _with_a_past(weights, int(lags), None if series is None else _series(columns[series]))
-    own = [columns[name] for name in followed]
-    cut, notes = (own, []) if discretize is None else cut_columns(own, weights, discretize, place_in_frame)
+    own = whole_as_integers([columns[name] for name in followed], place_in_frame)
+    rules = rules_by_column(discretize, own)
+    cut, notes = cut_columns(own, weights, discretize, rules)
+    of = column_types(own, types, has_weights=True)
+    cut = [as_numbers(c) if c.name not in rules and stays_number(c, of[c.name]) else c for c in cut]
     past = [_shifted(column, kept, lag) for lag in range(1, int(lags) + 1) for column in cut]
     now = [_shifted(column, kept, 0) for column in cut]
     note = f"{plural(len(kept), 'row')} of {len(weights):,} have {plural(int(lags), 'row')} before them."
-    options = Options(missing=missing, continuous=continuous)
+    all_types = {
+        f"{name}.lag{lag}" if lag else name: "continuous" if is_float else "ordinal"
+        for lag in range(int(lags) + 1)
+        for name, is_float in ((c.name, c.is_float) for c in cut if c.is_float or is_ordered(c, of[c.name]))
+    }
+    options = Options(missing=missing, types=all_types, codes_are_states=True)
     table = table_of_columns([*now, *past], options, lambda row: place_in_frame(int(kept[row])), [*notes, note])
     before = [column.name for column in past]
     only_before = None if within else dict.fromkeys(followed, before)

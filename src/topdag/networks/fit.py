@@ -23,8 +23,7 @@ Fitted: TypeAlias = FittedNetwork | FittedRegressions
 
 def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
     """See ``Network.fit``."""
-    numbers = None if "discretize" in reading else "auto"  # floats stay numbers, or are cut
-    table = as_table(_own_columns(network, source, reading), numbers, reading)
+    table = as_table(_own_columns(network, source, reading), reading)
     is_of_states = not set(network.names) & set(table.continuous)
     return fit_network(network, table, ess) if is_of_states else fit_regressions(network, table, ess)
 
@@ -32,7 +31,7 @@ def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
 def _own_columns(network: Network, source: Any, reading: Reading) -> Any:
     """Of a frame the columns of the network alone: what is wrong with others is nobody's concern."""
     rules_by_name = isinstance(reading.get("discretize"), dict)
-    names_columns = rules_by_name or set(reading) & {"columns", "leave_out", "weights", "continuous"}
+    names_columns = rules_by_name or set(reading) & {"columns", "leave_out", "weights", "types"}
     if names_columns or not hasattr(source, "columns") or isinstance(source, Table):
         return source
     try:

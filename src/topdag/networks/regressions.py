@@ -50,7 +50,7 @@ def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> di
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179
     """
-    table = as_table(source, "auto", reading)
+    table = as_table(source, reading)
     table.require_no_experiments("regressions")
     table.require_complete("regressions")
     if set(network.names) != set(table.names):

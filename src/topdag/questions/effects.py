@@ -81,7 +81,7 @@ def causal_effects(
     if isinstance(source, BootstrapFrequencies):
         run = _run_alone(kind, prior, options)
         return asked("causal_effects", run, lambda: effects_of_bootstrap(source, wanted, run))
-    request, run = asked_about(source, kind, options, prior)
+    request, run = asked_about(source, kind, options, prior, weighs=True)
     return asked("causal_effects", run, lambda: effects_of(request, wanted, run))
 
 

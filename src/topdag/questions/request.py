@@ -20,6 +20,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
+from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, SetScore, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
@@ -100,8 +101,11 @@ class Request:
         about: About | None = None,
         prior: Prior | None = None,
         memory_limit: int | None = None,
+        *,
+        weighs: bool = False,
     ) -> Request:
-        """About scores, or about a table, frame, array or path, read as is said and to be scored with this kind."""
+        """Return the question about scores, or about a table, frame, array or path, read as is said and to be scored
+        with this kind; ``weighs``: whether networks are weighed by exp(score)."""
         check_prior(prior)
         said: dict[str, Any] = dict(about or {})
         check_arguments(said, About.__annotations__)
@@ -116,8 +120,9 @@ class Request:
             constraints, max_parents = said.pop("constraints", None), said.pop("max_parents", None)
             check_constraints(constraints)
             check_max_parents(max_parents)
-            scored_by = as_kind(kind)
-            table = as_table(source, scored_by.numbers, cast(Reading, said), memory_limit=memory_limit)
+            if kind is not None:
+                as_kind(kind)  # refuses what is no score before anything is read
+            table, scored_by = scored_as(as_table(source, cast(Reading, said), memory_limit), kind, weighs=weighs)
             request = cls(table, kind_for(table, scored_by), max_parents, prior=prior, constraints=constraints)
         if request.kind is not None and request.table is not None:
             request.kind.require_columns(request.table)
@@ -161,12 +166,14 @@ class Request:
         return tuple(self.table.names[v] for v in scored_columns(self.table))
 
 
-def asked_about(source: Any, kind: KindLike, options: Said, prior: Prior | None = None) -> tuple[Request, Run]:
+def asked_about(
+    source: Any, kind: KindLike, options: Said, prior: Prior | None = None, *, weighs: bool = False
+) -> tuple[Request, Run]:
     """What is asked, and the run in which it is answered: its clock starts before anything is read."""
     limits, about = parted(options)
     run = Run(**limits)
     with shown_meanwhile("reading", run.line):
-        return Request.about(source, kind, about, prior, run.memory_limit), run
+        return Request.about(source, kind, about, prior, run.memory_limit, weighs=weighs), run
 
 
 def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:

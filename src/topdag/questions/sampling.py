@@ -42,7 +42,7 @@ def sample_networks(
     same seed gives the same samples whatever ``threads`` is, and the first k are those of ``n_samples=k``. When
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
-    request, run = asked_about(source, kind, options, prior)
+    request, run = asked_about(source, kind, options, prior, weighs=True)
     scores = request.scores
     if scores is not None and scores.automatic and request.table is not None and not scores.is_kept():
         request = replace(request, scores=None)  # the table is scored again

@@ -84,7 +84,7 @@ def structural_em(
     is_read = isinstance(source, Table) and not said
     with shown_meanwhile("reading", run.line):
         reading = cast(Reading, {"missing": "keep", **said})
-        table = source if is_read else as_table(source, None, reading, memory_limit=run.memory_limit)
+        table = source if is_read else as_table(source, reading, run.memory_limit)
     return structural_em_of(table, as_kind(kind), run, starts=starts, draws=draws, seed=seed, **known)
 
 

@@ -46,7 +46,7 @@ def log_evidence(source: Any, kind: KindLike = None, *, prior: Prior | None = No
     Weights are not normalised: subtract ``log_prior_total`` for the evidence under a prior that sums to one. Exact sums
     have no partial answer: OutOfTime when ``time_limit`` comes first.
     """
-    request, run = asked_about(source, kind, options, prior)
+    request, run = asked_about(source, kind, options, prior, weighs=True)
     return asked("log_evidence", run, lambda: log_total(scored_for(request, TOTAL, run), prior, run))
 
 
@@ -55,7 +55,7 @@ def log_prior_total(
     source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> float:
     """The natural log of the weight of all allowed networks before the data: without a prior, of their number."""
-    request, run = asked_about(source, kind, options, prior)
+    request, run = asked_about(source, kind, options, prior, weighs=True)
 
     def total() -> float:
         return log_total(without_data(scored_for(request, TOTAL, run, without_data=True), run), prior, run)
@@ -68,7 +68,7 @@ def edge_posteriors(
     source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> EdgePosteriors:
     """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
-    return _summed_up("edge_posteriors", Purpose(), *asked_about(source, kind, options, prior)).edges
+    return _summed_up("edge_posteriors", Purpose(), *asked_about(source, kind, options, prior, weighs=True)).edges
 
 
 @brief
@@ -76,7 +76,7 @@ def path_posteriors(
     source: Any, kind: KindLike = None, *, prior: Prior | None = None, **options: Unpack[Said]
 ) -> PathPosteriors:
     """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
-    found = _summed_up("path_posteriors", Purpose(paths=True), *asked_about(source, kind, options, prior))
+    found = _summed_up("path_posteriors", Purpose(paths=True), *asked_about(source, kind, options, prior, weighs=True))
     assert found.paths is not None
     return found.paths
 
@@ -87,7 +87,7 @@ def parent_set_posteriors(
 ) -> ParentSetPosteriors:
     """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
     wanted = Purpose(parent_sets_of=(variable,))
-    found = _summed_up("parent_set_posteriors", wanted, *asked_about(source, kind, options, prior))
+    found = _summed_up("parent_set_posteriors", wanted, *asked_about(source, kind, options, prior, weighs=True))
     return found.parent_sets(variable)
 
 
@@ -106,7 +106,7 @@ def network_posteriors(
     ``parent_sets_of``: the variables whose parent sets are kept, 4 * 2**n bytes each; without it those of all.
     """
     wanted = Purpose(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
-    return _summed_up("network_posteriors", wanted, *asked_about(source, kind, options, prior))
+    return _summed_up("network_posteriors", wanted, *asked_about(source, kind, options, prior, weighs=True))
 
 
 def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:

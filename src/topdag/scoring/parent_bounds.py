@@ -16,8 +16,9 @@ from topdag._util.brief import brief
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
+from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
-from topdag.scoring.kinds.discrete import BIC, KindLike, as_kind
+from topdag.scoring.kinds.discrete import BIC, KindLike
 from topdag.scoring.mdl_theorems import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.scoring.score import score
 from topdag.search.family_lists import FamilyLists
@@ -48,7 +49,7 @@ def parent_bounds(
     >>> parent_bounds(td.example_table(), td.BIC(), "best")["dysp"]
     ParentBound(limit=6, rule='theorem 2')
     """
-    table, scored_by = as_table(table, reading=reading), as_kind(kind)
+    table, scored_by = scored_as(as_table(table, reading), kind or BIC())
     if not isinstance(scored_by, BIC):
         raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {scored_by!r}.")
     scored_by.require_columns(table)

@@ -20,6 +20,7 @@ from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, can_list_all, score_allowed
 from topdag.scoring.choice import form_of_scores, kept_by_default
+from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.interventions import kind_for
@@ -71,9 +72,10 @@ def score(
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress, executor=executor)
 
     def find() -> Scores | None:
-        scored_by = as_kind(kind)
+        if kind is not None:
+            as_kind(kind)  # refuses what is no score before anything is read
         with shown_meanwhile("reading", run.line):
-            read = as_table(table, scored_by.numbers, reading, memory_limit=run.memory_limit)
+            read, scored_by = scored_as(as_table(table, reading, run.memory_limit), kind)
         return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")

@@ -25,6 +25,7 @@ from topdag.data.table import Table
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.io.networks import Source, read_json
 from topdag.networks.network import Network
+from topdag.scoring.for_table import taken_by
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict, kind_to_dict
 
 CHECKED_FORMATS = ("topdag-answer", "topdag-network")
@@ -46,7 +47,7 @@ def check_answer(args: Namespace) -> Exit:
     if content.get("format") not in CHECKED_FORMATS:
         raise FileError(f"{source}: this is neither an answer nor a network that topdag wrote")
     kind = _kind(args, source, content)
-    table = table_from(args, kind, said=said_in(source, content))
+    table = taken_by(table_from(args, said_in(source, content)), kind)
     try:
         network = _network(content)
     except NetworkError as error:

@@ -88,7 +88,7 @@ def effects(args: Namespace) -> Exit:
     wanted = WantedEffects(_names(args.cause), _names(args.outcome), args.share, args.draws, args.level, args.seed)
     try:
         with running(args) as run:
-            request = request_from(args)
+            request = request_from(args, weighs=True)
             require_effects(request, wanted)
             is_over_all = args.k is None and args.bootstrap is None
             if request.scores is not None and is_over_all:

@@ -20,6 +20,7 @@ from topdag.errors import Interrupted, OutOfTime
 from topdag.io.networks import read_network, write_network
 from topdag.questions.request import MOST_SEEDS
 from topdag.questions.structural_em import MOST_STARTS, N_FILLED, structural_em_of
+from topdag.scoring.kinds.discrete import as_kind
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -66,7 +67,7 @@ def _found(args: Namespace, table: Table, run: Run) -> tuple[LocalOptimum, Exit]
     try:
         found = structural_em_of(
             table,
-            kind_from(args),
+            as_kind(kind_from(args)),
             run,
             starts=[] if args.start is None else [read_network(args.start)],
             draws=args.draws,

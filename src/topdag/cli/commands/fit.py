@@ -21,7 +21,7 @@ from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, target
 from topdag.cli.values import number
 from topdag.io.formats.bif import bif_text
 from topdag.io.networks import read_network, write_network
-from topdag.networks.fit import NUMBERS_INSTEAD, fit_network
+from topdag.networks.fit import fit_network
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def fit(args: Namespace) -> Exit:
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")
     source = network_source(args.network, args.file)
-    table = table_from(args, or_else=NUMBERS_INSTEAD, said=said_about(source))
+    table = table_from(args, said_about(source))
     fitted = fit_network(read_network(source), table, args.ess)
     made = plain_if_asked(fitted, args)
     if not args.quiet:

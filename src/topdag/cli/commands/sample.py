@@ -42,7 +42,7 @@ def sample(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, SAMPLE_SUFFIXES, (args.file,))
     try:
         with running(args) as run:
-            asked = request_from(args)
+            asked = request_from(args, weighs=True)
             if asked.scores is not None:
                 require_all_families(asked.scores, args.file, "samples")
             run.timed("reading", 0.0)

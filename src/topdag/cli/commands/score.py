@@ -32,6 +32,7 @@ from topdag.errors import FileError, ScoreError
 from topdag.io.networks import read_network
 from topdag.io.scores import ending_of_scores, require_names_for, write_scores
 from topdag.networks.network import Network
+from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
 from topdag.scoring.kinds.interventions import kind_for
@@ -65,15 +66,14 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def score_table(args: Namespace) -> Exit:
-    kind = kind_from(args)
     if is_score_file(args.file):
         raise FileError(f"{args.file}: this holds scores already; give the table")
     if args.output is not None:
-        return _score_all(args, kind)
+        return _score_all(args)
     refuse(args, ONLY_FOR_FILES, "this goes with -o")
     source = None if args.network is None else network_source(args.network, args.file)
     network = None if source is None else read_network(source)
-    table = table_from(args, said=None if source is None else said_about(source))
+    table, kind = scored_as(table_from(args, None if source is None else said_about(source)), kind_from(args))
     notes = (*table.notes, *kind.notes_on(table))
     kind.require_columns(table)
     scored = _of_family(table, kind, args.family) if network is None else _of_network(table, kind, network)
@@ -91,7 +91,7 @@ def score_table(args: Namespace) -> Exit:
     return Exit.FINE
 
 
-def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
+def _score_all(args: Namespace) -> Exit:
     to = target(args.output, SCORES, (args.file,), packed=True)
     ending_of_scores(args.output)
     table = table_from(args)
@@ -99,7 +99,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
     with progress_line(quiet=args.quiet) as on_progress:
         scores = score(
             table,
-            kind,
+            kind_from(args),
             constraints=known_from(args),
             max_parents=args.max_parents,
             keep=args.keep or _usual_keep(to, table),

@@ -32,13 +32,12 @@ from topdag.data.build import (
     require_rows_countable,
     with_declared_states,
     with_missing_state,
-    without_gaps,
 )
 from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, plain
-from topdag.data.discretize import cut_columns, whole_as_integers
+from topdag.data.discretize import require_cut, whole_as_integers
+from topdag.data.gaps import gaps_of, note_on_state
 from topdag.data.notes import may_be_twin, note_on_capitals, note_on_constant, notes_on_many_states, twins_in_words
 from topdag.data.series import column_of_series, counted, parts_of_rows, told_of
-from topdag.data.troubles import refuse
 from topdag.errors import TableError, TooLarge
 
 NOTE = (
@@ -319,10 +318,9 @@ def chunked(
     with_gaps = [column.name for column in draft.columns if (column.codes < 0).any()]
     if with_gaps and options.missing != "state":  # rows with gaps were left out, or refused, when they were counted
         raise changed(f"column {with_gaps[0]!r} has missing values, which it had not")
-    floats = [column.name for column in whole_as_integers(draft.columns, draft.place) if column.is_float]
-    refuse((), (), floats, (), options.or_else)  # some engines have integers that come here as floats
-    draft = without_gaps(draft, options.missing)
-    columns, whole_notes = cut_columns(draft.columns, counts[0], None, place_in_lazy_frame)
+    columns = whole_as_integers(draft.columns, draft.place)  # some engines have integers that come here as floats
+    require_cut([column.name for column in columns if column.is_float])
+    notes_on_gaps = tuple(note_on_state(list(gaps)) for gaps in [gaps_of(columns)] if gaps)
     columns = [limited(with_missing_state(column)) for column in columns]
     codes_of = []
     for before, column in zip(given, columns, strict=True):
@@ -337,6 +335,6 @@ def chunked(
     rows = ChunkedRows(frame, weight, names, states, tuple(codes_of), tuple(alone), options.memory_limit)
     require_rows_countable(rows.n_rows)
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
-    notes = (*draft.notes, *whole_notes, *note_on_constant(constant))
+    notes = (*draft.notes, *notes_on_gaps, *note_on_constant(constant))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
-    return rows, (*notes, *notes_on_many_states(columns, states, rows.n_rows), NOTE)
+    return rows, (*notes, *notes_on_many_states(columns, rows.n_rows), NOTE)

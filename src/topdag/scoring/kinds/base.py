@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from topdag._core import CodedTable
 from topdag._util.options import worded
-from topdag.data.columns import continuous_scores
 from topdag.errors import ScoreError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class ScoreKind:
 
     def require_columns(self, table: Table) -> None:
         """Raises ScoreError where this score is not for such columns."""
-        table.require_states(repr(self), f"score with {continuous_scores()}")
+        table.require_states(repr(self), "name no score, which takes numbers as they are")
         table.require_complete(repr(self))
 
     def require_likelihood(self, asked_by: str) -> None:

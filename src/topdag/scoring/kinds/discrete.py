@@ -298,9 +298,9 @@ NAMES_ELSEWHERE = {"bic-d": "bic", "aic-d": "aic", "mdl": "bic"}
 
 
 def as_kind(given: KindLike, argument: str = "kind") -> ScoreKind:
-    """The score that is meant: one, the name of one, or without any BDeu(1). ``argument``: what it was given as."""
+    """Return the score that is meant: one, the name of one, or without any BIC. ``argument``: what it was given as."""
     if given is None:
-        return BDeu()
+        return BIC()
     if isinstance(given, ScoreKind):
         return given
     if isinstance(given, str):

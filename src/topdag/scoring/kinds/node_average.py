@@ -11,7 +11,7 @@ import numpy as np
 
 from topdag._core import CodedTable, Limits, average_log_likelihoods
 from topdag._util.bitsets import set_array
-from topdag.data.columns import continuous_scores
+from topdag._util.options import option
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import ScoreKind
 
@@ -65,7 +65,10 @@ class NAL(ScoreKind):
         return self.for_a_parameter(n_rows) * (arity - 1)
 
     def require_columns(self, table: Table) -> None:
-        table.require_states(repr(self), f"score with {continuous_scores()}")
+        table.require_states(
+            repr(self),
+            f"with {option('missing', 'drop')} name no score, which takes numbers as they are",
+        )
 
 
 def coded_with_gaps(table: Table, columns: Sequence[int]) -> CodedTable:

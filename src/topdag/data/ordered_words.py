@@ -1,0 +1,79 @@
+"""Words with an order: scales such as low, medium, high, and intervals such as 18-24."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+SCALES = tuple(
+    scale.split(", ")
+    for scale in (
+        "very low, low, medium, high, very high",
+        "low, lower middle, middle, moderate, upper middle, high",
+        "very small, small, medium, large, very large",
+        "short, medium, long",
+        "none, some, marked",
+        "none, mild, moderate, severe, very severe",
+        "none, slight, moderate, severe",
+        "absent, slight, moderate, severe",
+        "never, rarely, seldom, sometimes, often, very often, usually, always",
+        "never, once, twice, few, some, many, most, all",
+        "no, perhaps, maybe, yes",
+        "no, partial, yes",
+        "very bad, bad, very poor, poor, fair, indifferent, average, good, very good, excellent",
+        "unacceptable, acceptable, good, very good",
+        "strongly disagree, disagree, slightly disagree, neutral, neither, slightly agree, agree, strongly agree",
+        "strongly against, against, neutral, for, strongly for",
+        "not at all, a little, somewhat, quite a bit, very much",
+        "not happy, pretty happy, very happy",
+        "worse, same, better",
+        "young, middle, old",
+        "child, adolescent, adult, elderly",
+        "first, second, third, fourth, fifth",
+        "1st, 2nd, 3rd, 4th, 5th",
+        "none, primary, elementary, secondary, high, college, university, tertiary",
+        "jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec",
+        "january, february, march, april, may, june, july, august, september, october, november, december",
+        "mon, tue, wed, thu, fri, sat, sun",
+        "monday, tuesday, wednesday, thursday, friday, saturday, sunday",
+        "fair, good, very good, premium, ideal",
+        "i, ii, iii, iv, v, vi",
+        "assistant, associate, full",
+        "beginner, intermediate, advanced, expert",
+    )
+)
+NUMBER = r"[-+]?\$?\d[\d,]*\.?\d*"
+INTERVAL = re.compile(
+    rf"[\[(]?(?P<low>{NUMBER})\s?(?:-|–|:|to|,|_)\s?(?P<high>{NUMBER})[\])]?[a-z/%]*"
+    rf"|(?P<below><=?|under |less than |up to |≤)\s?(?P<top>{NUMBER})[a-z/%]*"
+    rf"|(?P<above>>=?|over |more than |≥)\s?(?P<bottom>{NUMBER})[a-z/%]*"
+    rf"|(?P<from>{NUMBER})\s?(?:\+|-| and over| or more| plus)[a-z/%]*",
+    re.IGNORECASE,
+)
+FEWEST = 3
+"""So few words are no scale: two have no order that matters."""
+
+
+def order_of_words(words: Sequence[Any]) -> list[int] | None:
+    """The places of the words in increasing order, or None where they have no order that is known."""
+    if len(words) < FEWEST or not all(isinstance(word, str) for word in words):
+        return None
+    plain = [re.sub(r"[\s_.]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", word)).strip().lower() for word in words]
+    for scale in SCALES:
+        if all(word in scale for word in plain):
+            return sorted(range(len(plain)), key=lambda i: scale.index(plain[i]))
+    ends = [lower_end(word) for word in plain]
+    if any(end is None for end in ends):
+        return None
+    return sorted(range(len(ends)), key=lambda i: ends[i] or (0.0, 0))
+
+
+def lower_end(word: str) -> tuple[float, int] | None:
+    """Where an interval begins, those below a number before all that begin there."""
+    found = INTERVAL.fullmatch(word)
+    if not found:
+        return None
+    number = next(text for text in (found["low"], found["top"], found["bottom"], found["from"]) if text)
+    value = float(re.sub(r"[$,]", "", number))
+    return (value, -1 if found["below"] else 1 if found["above"] else 0)

@@ -1,0 +1,342 @@
+"""Types of columns: a statistician's guess from the name, the values and the order of the rows, with its reason.
+
+The rules were derived from labelled columns of public tables (bench/tables); ``python -m bench tables`` measures them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._util.messages import check_known, closest
+from topdag._util.options import option
+from topdag.data.columns import MANY_ROWS, Column, holds_numbers
+from topdag.data.name_words import CLOCKS, COUNTS, DATES, IDENTIFIERS, NOMINAL, RATED, WEIGHTS
+from topdag.data.ordered_words import order_of_words
+from topdag.errors import TableError
+
+TYPES = (
+    "categorical", "ordinal", "continuous", "count", "identifier", "weight", "text", "date", "constant", "duplicate",
+)  # fmt: skip
+LEFT_OUT = ("identifier", "text", "date", "duplicate")
+"""Columns of these types are no variables."""
+FEWEST_OF_NUMBERS = 5
+"""A column of whole numbers or ordered states with fewer values counts as one of categories."""
+MOST_STATES_OF_ORDERED = 20
+"""Whole numbers with more values are held as numbers rather than states."""
+
+ROW_NAMES = re.compile(
+    r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|index|v1|x|id|nr|no|obs|_?c?index_?", re.I
+)
+ALLELE = re.compile(r"\.?a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
+DATE_TEXT = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( \d{1,2}:\d{2}.*)?"
+    r"|\d{1,2}[- ]?[A-Za-z]{3,9}[- ]?(\d{4}|\d{2})|[A-Za-z]{3,9} \d{1,2},? \d{4}|\d{4}[-: ]?Q[1-4]|\d{4}-\d{2}"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """The type of a column, and the reason for it; ``given``: by the user."""
+
+    type: str
+    reason: str
+    given: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rules look at: a column, its numbers if it holds such, and the words of its name."""
+
+    column: Column
+    place: int
+    n_rows: int
+    numbers: NDArray[np.float64] | None
+    words: frozenset[str]
+
+    @property
+    def n_values(self) -> int:
+        return len(self.column.values)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.numbers is not None and bool(np.all(self.numbers == np.floor(self.numbers)))
+
+    @property
+    def known(self) -> NDArray[np.int64]:
+        """The codes of the rows that are filled."""
+        return self.column.codes[self.column.codes >= 0]
+
+    @property
+    def differs_in_every_row(self) -> bool:
+        return self.n_values == len(self.known) >= min(MANY_ROWS, self.n_rows)
+
+    @property
+    def increases(self) -> bool:
+        """Whether no row holds less than the row before it."""
+        return bool(np.all(np.diff(self.known) >= 0))
+
+    def named(self, words: frozenset[str]) -> bool:
+        return not self.words.isdisjoint(words)
+
+
+def check_types(types: Any) -> None:
+    """Raise TableError where ``types=`` is no mapping to known types."""
+    if types is None:
+        return
+    if not isinstance(types, Mapping):
+        raise TableError(f"{option('types')} maps names of columns to types, not {types!r}")
+    for name, type_ in types.items():
+        if type_ not in TYPES:
+            raise TableError(
+                f"{option('types')}: {type_!r} of column {name!r} is no type; {closest(str(type_), TYPES)}"
+            )
+
+
+def column_types(
+    columns: Sequence[Column], types: Mapping[str, str] | None = None, *, has_weights: bool = False
+) -> dict[str, ColumnType]:
+    """Return the type of every column by its name, as given or by the first rule that applies. ``has_weights``: whether
+    the weights of rows are known already."""
+    types = types or {}
+    for name in types:
+        check_known(name, [column.name for column in columns], option("types"))
+    facts = [facts_of(column, place) for place, column in enumerate(columns)]
+    found = {each.column.name: guess(each) for each in facts}
+    found |= {name: ColumnType(type_, "as given", given=True) for name, type_ in types.items()}
+    for refine in (with_duplicates,) if has_weights else (with_weight, with_duplicates):
+        found |= {name: new for name, new in refine(facts, found).items() if not found[name].given}
+    require_one_weight(found)
+    return found
+
+
+def facts_of(column: Column, place: int) -> Facts:
+    numbers = None
+    if holds_numbers(column) and len(column.values):
+        numbers = np.array(column.values, dtype=np.float64)
+    return Facts(column, place, len(column.codes), numbers, words_of(column.name))
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words of a name in lower case: of "caseId_2" case, id and caseid."""
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
+    letters = re.sub(r"[\d._ ]+$", "", name).lower()
+    return frozenset(part.lower() for part in parts) | {letters, name.lower()}
+
+
+def guess(facts: Facts) -> ColumnType:
+    for rule in RULES:
+        if found := rule(facts):
+            return found
+    return ColumnType("categorical", "words")
+
+
+def constant(facts: Facts) -> ColumnType | None:
+    if facts.n_values > 1 or facts.column.declared:
+        return None
+    return ColumnType("constant", "the same value in every row" if facts.n_values else "no value in any row")
+
+
+def declared(facts: Facts) -> ColumnType | None:
+    if not facts.column.declared:
+        return None
+    return ColumnType("ordinal" if facts.column.ordered else "categorical", "declared")
+
+
+def row_names(facts: Facts) -> ColumnType | None:
+    name = facts.column.name.strip()
+    if facts.place or not ROW_NAMES.fullmatch(name):
+        return None
+    if name and (facts.n_values < facts.n_rows or (facts.numbers is not None and not facts.is_whole)):
+        return None
+    return ColumnType("identifier", "row names")
+
+
+def date(facts: Facts) -> ColumnType | None:
+    values = facts.column.values
+    if facts.numbers is None:
+        texts = [str(value) for value in values[:: 1 + len(values) // 50]]
+        is_date = facts.n_values > 2 and all(map(DATE_TEXT.fullmatch, texts))
+        return ColumnType("date", f"such as {texts[0]}") if is_date else None
+    if facts.is_whole and facts.n_values >= FEWEST_OF_NUMBERS and are_dates(facts.numbers, facts.named(DATES)):
+        return ColumnType("date", f"such as {int(values[0])}")
+    return None
+
+
+def are_dates(numbers: NDArray[np.float64], named: bool) -> bool:
+    """Whether all are dates such as 20071231 or, with a name that says so or many of them, 71231."""
+    low, high = numbers[0], numbers[-1]
+    long = low >= 1_700_01_01 and high <= 2_100_12_31
+    if not long and not (low >= 1_01_01 and high <= 99_12_31 and (named or len(numbers) >= MANY_ROWS)):
+        return False
+    month, day = numbers // 100 % 100, numbers % 100
+    return bool(np.all((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)))
+
+
+def clock(facts: Facts) -> ColumnType | None:
+    """A running index of time: equal steps from row to row."""
+    if facts.numbers is None or not facts.differs_in_every_row or not facts.named(CLOCKS):
+        return None
+    return ColumnType("date", "increases from row to row") if facts.increases else None
+
+
+def identifier(facts: Facts) -> ColumnType | None:
+    if facts.numbers is None:
+        return identifying_words(facts)
+    if not facts.is_whole or (facts.n_values <= 10 and not facts.differs_in_every_row):
+        return None
+    if facts.differs_in_every_row:
+        counts = facts.increases and (facts.place == 0 or facts.numbers[-1] - facts.numbers[0] == facts.n_values - 1)
+        return ColumnType("identifier", "numbers the rows") if counts or is_named_identifier(facts) else None
+    if is_named_identifier(facts):
+        return ColumnType("identifier", "numbers whom the rows belong to")
+    if facts.n_values > MOST_STATES_OF_ORDERED and facts.increases and is_balanced(facts):
+        return ColumnType("identifier", "numbers groups of rows")
+    return None
+
+
+def is_named_identifier(facts: Facts) -> bool:
+    """Whether the name says so: one of the usual words, or an ending such as that of choiceid."""
+    return facts.named(IDENTIFIERS) or re.search(r"[a-z]{2,}([iI]d|ID|[._]?nr)$", facts.column.name) is not None
+
+
+def is_balanced(facts: Facts) -> bool:
+    """Whether most values have as many rows as others: the subjects of repeated measurements."""
+    counts = np.bincount(facts.known)
+    return bool(counts.min() > 1 and np.mean(counts == np.median(counts)) > 0.5)
+
+
+def identifying_words(facts: Facts) -> ColumnType | None:
+    n_filled = len(facts.known)
+    if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
+        named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
+        return ColumnType("identifier", "names whom the rows belong to") if named else long_words(facts)
+    alone = np.count_nonzero(np.bincount(facts.known, minlength=facts.n_values) == 1)
+    if 2 * alone <= n_filled:
+        return long_words(facts)
+    if mean_words(facts) > 3:
+        return ColumnType("text", "a text of its own in most rows")
+    return ColumnType("identifier", "a name of its own in most rows")
+
+
+def long_words(facts: Facts) -> ColumnType | None:
+    """Text that repeats: many values with few rows each."""
+    few = facts.n_rows >= MANY_ROWS and facts.n_values > 50 and len(facts.known) < 5 * facts.n_values
+    return ColumnType("text", f"{facts.n_values:,} texts") if few else None
+
+
+def mean_words(facts: Facts) -> float:
+    texts = [str(value) for value in facts.column.values]
+    return sum(text.count(" ") + 1 for text in texts) / len(texts)
+
+
+def numbers(facts: Facts) -> ColumnType | None:
+    if facts.numbers is None:
+        return None
+    if facts.n_values == 2:
+        return ColumnType("categorical", "two values")
+    if not facts.is_whole:
+        return ColumnType("continuous", "numbers with decimals")
+    return whole_numbers(facts, facts.numbers)
+
+
+def whole_numbers(facts: Facts, numbers: NDArray[np.float64]) -> ColumnType:
+    if facts.n_values <= 30 and (facts.named(NOMINAL) or ALLELE.search(facts.column.name)):
+        return ColumnType("categorical", "codes, by the name of the column")
+    if is_counted(facts):
+        return ColumnType("count", "whole numbers of things counted")
+    is_scale = facts.n_values <= 7 and numbers[0] in (0, 1) and numbers[-1] - numbers[0] == facts.n_values - 1
+    if is_scale or facts.n_values < FEWEST_OF_NUMBERS or (facts.named(RATED) and facts.n_values <= 10):
+        return ColumnType("ordinal", f"{facts.n_values} whole numbers")
+    return ColumnType("continuous", f"{facts.n_values:,} whole numbers")
+
+
+def is_counted(facts: Facts) -> bool:
+    """Whether the name says so and small numbers, from 0 or 1 on, are there."""
+    assert facts.numbers is not None
+    name = facts.column.name.lower()
+    says_so = facts.named(COUNTS) or re.match(r"(n|num|nb|no)(?=[._]?[a-z]{3})", name) is not None
+    return says_so and bool(0 <= facts.numbers[0] <= 2) and facts.n_values > 2
+
+
+def words(facts: Facts) -> ColumnType | None:
+    if order_of_words(tuple(facts.column.values)) is not None:
+        return ColumnType("ordinal", "words with an order")
+    return None
+
+
+RULES: tuple[Callable[[Facts], ColumnType | None], ...] = (
+    row_names, constant, declared, date, clock, identifier, numbers, words,
+)  # fmt: skip
+
+
+def with_weight(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
+    """The column that says how often each row of a table of counts occurs."""
+    if any(of.type == "weight" for of in found.values()):
+        return {}
+    for each in facts:
+        may_be = each.is_whole and each.named(WEIGHTS) and each.numbers is not None and each.numbers[0] >= 0
+        if may_be and are_cells([other for other in facts if is_variable(other, each, found)], each.n_rows):
+            return {each.column.name: ColumnType("weight", "every row is a cell of a table of counts")}
+    return {}
+
+
+def is_variable(other: Facts, weight: Facts, found: Mapping[str, ColumnType]) -> bool:
+    return other is not weight and found[other.column.name].reason != "row names"
+
+
+def are_cells(others: Sequence[Facts], n_rows: int) -> bool:
+    """Whether these columns differ in every row, and take a good part of the combinations of their values."""
+    if not others or not all(each.n_values for each in others):
+        return False
+    combinations = np.prod([float(each.n_values) for each in others])
+    return bool(n_rows > combinations / 3) and n_distinct([each.column.codes for each in others]) == n_rows
+
+
+def n_distinct(codes: Sequence[NDArray[Any]]) -> int:
+    return len(np.unique(np.array(codes), axis=1)[0]) if len(codes) else 0
+
+
+def with_duplicates(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
+    """Columns that repeat an earlier one, state by state."""
+    first: dict[bytes, str] = {}
+    repeated = dict[str, ColumnType]()
+    for each in facts:
+        if found[each.column.name].type in (*LEFT_OUT, "weight", "constant") or not may_repeat(each):
+            continue
+        earlier = first.setdefault(fingerprint(each), each.column.name)
+        if earlier != each.column.name:
+            repeated[each.column.name] = ColumnType("duplicate", f"repeats {earlier!r}")
+    return repeated
+
+
+def may_repeat(facts: Facts) -> bool:
+    """With few rows, or a category for most rows, two columns agree by accident."""
+    if facts.n_rows < MANY_ROWS:
+        return False
+    return facts.numbers is not None or 1 < facts.n_values <= facts.n_rows // 2
+
+
+def fingerprint(facts: Facts) -> bytes:
+    """The same for columns whose values go with each other one to one: in order or reversed, where there are many."""
+    codes = facts.column.codes
+    if facts.numbers is not None and 2 * facts.n_values > facts.n_rows:
+        turned = codes if len(facts.known) and facts.known[0] < facts.n_values / 2 else facts.n_values - 1 - codes
+        return np.where(codes < 0, -1, turned).tobytes()
+    first = np.full(facts.n_values + 1, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    rank = np.argsort(np.argsort(first[: facts.n_values], kind="stable"))
+    return np.append(rank, -1)[codes].tobytes()
+
+
+def require_one_weight(found: Mapping[str, ColumnType]) -> None:
+    weights = [name for name, of in found.items() if of.type == "weight"]
+    if len(weights) > 1:
+        raise TableError(
+            f"{option('types')}: a row has one weight, and {weights[0]!r} and {weights[1]!r} are both named"
+        )
