@@ -31,7 +31,7 @@ def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -
     found = _core.score_gaussian_families(
         scatter,
         formula,
-        kind.penalty(table.n_rows) if isinstance(kind, PenalisedGaussian) else 0.0,
+        isinstance(kind, PenalisedGaussian),
         task.most_parents,
         keep.epsilon,
         keep.k or 0,
