@@ -47,10 +47,8 @@ BlockScore checked_score(Scatter matrix, std::vector<int> begins, std::vector<in
             squares.value_or(Scatter{}), half_rows, floor};
 }
 
-MaybeArray all_sets(const BlockScore& score, const std::vector<double>& added, int most, const Watch& watch,
-                    VarSet& degenerate) {
+MaybeArray all_sets(const BlockScore& score, const double* added, int most, const Watch& watch, VarSet& degenerate) {
     require(score.n_variables() >= 1 && score.n_variables() <= most_in_tables, "too many variables");
-    require(added.empty() || added.size() == n_sets(score.n_variables() - score.given), "a number for each set");
     return filled(watch, n_sets(score.n_variables()), [&](Limits& limits, double* out) {
         return score_all_sets_of(score, added, most, limits, out, degenerate);
     });
@@ -112,6 +110,7 @@ void bind_gaussian_sets(nb::module_& m) {
         .def(
             "log_determinant",
             [](const Scatter& scatter, const std::vector<int>& variables) {
+                require(variables.size() <= 64, "at most 64 variables");
                 for (int v : variables) require(v >= 0 && v < scatter.n, "no such variable");
                 return log_determinant(scatter_among(scatter, variables));
             },
@@ -156,7 +155,7 @@ void bind_gaussian_sets(nb::module_& m) {
             require(scatter.n >= 1 && scatter.n <= most_in_tables, "too many variables");
             check_formula(formula, scatter.n);
             VarSet degenerate = 0;
-            MaybeArray scores = all_sets(score_of_rows(scatter, formula), {}, most, watch, degenerate);
+            MaybeArray scores = all_sets(score_of_rows(scatter, formula), nullptr, most, watch, degenerate);
             return std::pair(std::move(scores), degenerate);
         },
         "scatter"_a, "formula"_a, "most"_a, "limits"_a,
@@ -187,9 +186,11 @@ void bind_gaussian_sets(nb::module_& m) {
             "variables"_a, "The score of a set, without what is added for conditions.");
     m.def(
         "score_block_sets",
-        [](const BlockScore& score, const std::vector<double>& added, int most, const Watch& watch) {
+        [](const BlockScore& score, const DoublesIn& added, int most, const Watch& watch) {
+            const bool has_any = added.shape(0) > 0;
+            require(!has_any || added.shape(0) == n_sets(score.n_variables() - score.given), "a number for each set");
             VarSet degenerate = 0;
-            return all_sets(score, added, most, watch, degenerate);
+            return all_sets(score, has_any ? added.data() : nullptr, most, watch, degenerate);
         },
         "score"_a, "added"_a, "most"_a, "limits"_a,
         "Scores of all sets, by their bits, None when stopped. added: nothing, or what each set of conditions adds.");

@@ -1019,7 +1019,7 @@ class BlockScore:
     def of(self, variables: Sequence[int]) -> float:
         """The score of a set, without what is added for conditions."""
 
-def score_block_sets(score: BlockScore, added: Sequence[float], most: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+def score_block_sets(score: BlockScore, added: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
     """
     Scores of all sets, by their bits, None when stopped. added: nothing, or what each set of conditions adds.
     """

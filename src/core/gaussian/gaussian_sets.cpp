@@ -66,13 +66,13 @@ std::vector<double> scores_of_squares(const BlockScore& score, int most, Limits&
     const int n_factors = score.squares.n + 1;
     const MinorFormula formula{std::vector<double>(n_factors, 0.0), std::vector<double>(n_factors, score.half_rows)};
     VarSet degenerate = 0;
-    score_all_sets_of(score_of_rows(score.squares, formula), {}, most, limits, scores.data(), degenerate);
+    score_all_sets_of(score_of_rows(score.squares, formula), nullptr, most, limits, scores.data(), degenerate);
     return scores;
 }
 
 }  // namespace
 
-bool score_all_sets_of(const BlockScore& score, const std::vector<double>& added, int most, Limits& limits,
+bool score_all_sets_of(const BlockScore& score, const double* added, int most, Limits& limits,
                        double* scores, VarSet& degenerate) {
     const int n = score.n_variables(), low = std::min(n, block_variables);
     const VarSet with_squares = all_of(score.squares.n);
@@ -89,7 +89,7 @@ bool score_all_sets_of(const BlockScore& score, const std::vector<double>& added
         const auto visit = [&](const Minor& minor) {
             double value = score.of(minor);
             if (!squares.empty()) value += squares[minor.set & with_squares];
-            if (!added.empty()) value += added[minor.set >> score.given];
+            if (added != nullptr) value += added[minor.set >> score.given];
             own[place[minor.set & all_of(low)]] = value;
         };
         const auto dependent = [&](VarSet set) { first = first == 0 ? set : std::min(first, set); };

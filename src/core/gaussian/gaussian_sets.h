@@ -159,10 +159,10 @@ BlockScore score_of_rows(const Scatter& scatter, const MinorFormula& formula);
 double score_of_set(const BlockScore& score, VarSet set);
 
 // Scores of all sets of at most `most` variables; minus infinity for the others. scores[S]: S by places among all.
-// `added`: empty, or for each set of conditions what is added to all sets that have just these, by their bits from
+// `added`: null, or for each set of conditions what is added to all sets that have just these, by their bits from
 // `given` on. `degenerate`: the first set, by its bits, found to have a dependent variable, or none. False when a limit
 // stopped it.
-bool score_all_sets_of(const BlockScore& score, const std::vector<double>& added, int most, Limits& limits,
+bool score_all_sets_of(const BlockScore& score, const double* added, int most, Limits& limits,
                        double* scores, VarSet& degenerate);
 
 // The log determinant of the whole matrix, not a number where a variable depends on others.
