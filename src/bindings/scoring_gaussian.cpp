@@ -23,12 +23,44 @@ Numbers checked_numbers(const Matrix& values, const Weights& weights) {
 }
 
 void check_square(const Matrix& matrix, std::size_t n) {
-    require(matrix.shape(0) == n && matrix.shape(1) == n && n <= 64, "a square matrix, one row a variable");
+    require(matrix.shape(0) == n && matrix.shape(1) == n, "a square matrix, one row a variable");
 }
 
 void check_formula(const MinorFormula& formula, int n) {
     const std::size_t sizes = static_cast<std::size_t>(n) + 1;
     require(formula.constants.size() >= sizes && formula.factors.size() >= sizes, "a constant and a factor a size");
+}
+
+BlockScore checked_score(Scatter matrix, std::vector<int> begins, std::vector<int> places, int given, double factor,
+                         double per_pair, const std::optional<Scatter>& squares, double half_rows, double floor) {
+    const int n = static_cast<int>(places.size());
+    require(n >= 1 && n <= 64 && begins.size() == places.size() + 1, "1 to 64 variables");
+    require(begins.front() == 0 && begins.back() == matrix.n && std::is_sorted(begins.begin(), begins.end()),
+            "the rows of each variable, one after another");
+    std::vector<int> sorted = places;
+    std::sort(sorted.begin(), sorted.end());
+    for (int v = 0; v < n; ++v) require(sorted[v] == v, "a place for each variable");
+    require(given >= 0 && given <= n && (!squares || squares->n <= given), "conditions come last");
+    const std::size_t sizes = static_cast<std::size_t>(matrix.n) + 1;
+    MinorFormula formula{std::vector<double>(sizes, 0.0), std::vector<double>(sizes, factor)};
+    return {std::move(matrix), std::move(begins), std::move(places), given, std::move(formula), per_pair,
+            squares.value_or(Scatter{}), half_rows, floor};
+}
+
+MaybeArray all_sets(const BlockScore& score, const double* added, int most, const Watch& watch, VarSet& degenerate) {
+    require(score.n_variables() >= 1 && score.n_variables() <= most_in_tables, "too many variables");
+    return filled(watch, n_sets(score.n_variables()), [&](Limits& limits, double* out) {
+        return score_all_sets_of(score, added, most, limits, out, degenerate);
+    });
+}
+
+std::optional<GaussianFamilies> families_of(const BlockScore& score, const Conditions* conditions,
+                                            const GaussianQuestion& question, const Watch& watch) {
+    GaussianFamilies found = watched(watch, [&](Limits& limits) {
+        return score_gaussian_families(score, conditions, question, limits);
+    });
+    if (!found.finished && found.memory_needed == 0.0 && found.degenerate == 0) return std::nullopt;
+    return found;
 }
 
 }  // namespace
@@ -78,6 +110,7 @@ void bind_gaussian_sets(nb::module_& m) {
         .def(
             "log_determinant",
             [](const Scatter& scatter, const std::vector<int>& variables) {
+                require(variables.size() <= 64, "at most 64 variables");
                 for (int v : variables) require(v >= 0 && v < scatter.n, "no such variable");
                 return log_determinant(scatter_among(scatter, variables));
             },
@@ -85,18 +118,14 @@ void bind_gaussian_sets(nb::module_& m) {
 
     m.def(
         "score_gaussian_families",
-        [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon,
-           std::uint64_t k, double slack, double memory, const Watch& watch) -> std::optional<GaussianFamilies> {
+        [](const Scatter& scatter, const MinorFormula& formula, bool is_penalised, int max_parents,
+           double epsilon, std::uint64_t k, double slack, double memory, const Watch& watch) -> std::optional<GaussianFamilies> {
             require(scatter.n >= 1 && scatter.n <= 64, "1 to 64 variables");
             check_formula(formula, scatter.n);
-            const GaussianQuestion question{formula, penalty, max_parents, epsilon, k, slack, memory};
-            GaussianFamilies found = watched(watch, [&](Limits& limits) {
-                return score_gaussian_families(scatter, question, limits);
-            });
-            if (!found.finished && found.memory_needed == 0.0 && found.degenerate == 0) return std::nullopt;
-            return found;
+            const GaussianQuestion question{is_penalised, max_parents, epsilon, k, slack, memory};
+            return families_of(score_of_rows(scatter, formula), nullptr, question, watch);
         },
-        "scatter"_a, "formula"_a, "penalty"_a, "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a, "memory"_a, "limits"_a,
+        "scatter"_a, "formula"_a, "is_penalised"_a, "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a, "memory"_a, "limits"_a,
         "None when stopped.");
     m.def(
         "score_mixed_families",
@@ -126,14 +155,58 @@ void bind_gaussian_sets(nb::module_& m) {
             require(scatter.n >= 1 && scatter.n <= most_in_tables, "too many variables");
             check_formula(formula, scatter.n);
             VarSet degenerate = 0;
-            const auto fill = [&](Limits& limits, double* out) {
-                return score_minors(scatter, formula, most, limits, out, degenerate);
-            };
-            MaybeArray scores = filled(watch, n_sets(scatter.n), fill);
+            MaybeArray scores = all_sets(score_of_rows(scatter, formula), nullptr, most, watch, degenerate);
             return std::pair(std::move(scores), degenerate);
         },
         "scatter"_a, "formula"_a, "most"_a, "limits"_a,
         "Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.");
+
+    nb::class_<BlockScore>(m, "BlockScore", "What sets of variables score that are blocks of rows of a matrix.")
+        .def(
+            "__init__",
+            [](BlockScore* self, const Scatter& matrix, std::vector<int> begins, std::vector<int> places, int given,
+               double factor, double per_pair, const std::optional<Scatter>& squares, double half_rows, double floor) {
+                new (self) BlockScore(checked_score(matrix, std::move(begins), std::move(places), given, factor,
+                                                    per_pair, squares, half_rows, floor));
+            },
+            "matrix"_a, "begins"_a, "places"_a, "given"_a, "factor"_a, "per_pair"_a, "squares"_a.none(), "half_rows"_a,
+            "floor"_a)
+        .def(
+            "of",
+            [](const BlockScore& score, const std::vector<int>& variables) {
+                VarSet places = 0, set = 0;
+                for (int v : variables) {
+                    require(v >= 0 && v < score.n_variables(), "no such variable");
+                    places |= only(v);
+                }
+                for (int v = 0; v < score.n_variables(); ++v)
+                    if (has(places, score.places[v])) set |= only(v);
+                return score_of_set(score, set);
+            },
+            "variables"_a, "The score of a set, without what is added for conditions.");
+    m.def(
+        "score_block_sets",
+        [](const BlockScore& score, const DoublesIn& added, int most, const Watch& watch) {
+            const bool has_any = added.shape(0) > 0;
+            require(!has_any || added.shape(0) == n_sets(score.n_variables() - score.given), "a number for each set");
+            VarSet degenerate = 0;
+            return all_sets(score, has_any ? added.data() : nullptr, most, watch, degenerate);
+        },
+        "score"_a, "added"_a, "most"_a, "limits"_a,
+        "Scores of all sets, by their bits, None when stopped. added: nothing, or what each set of conditions adds.");
+    m.def(
+        "score_block_families",
+        [](const BlockScore& score, const PyTable* conditions, const SetFormula* formula, int max_parents,
+           double epsilon, std::uint64_t k, double slack, double memory, const Watch& watch) {
+            require((conditions == nullptr) == (formula == nullptr), "conditions score by a formula");
+            const GaussianQuestion question{true, max_parents, epsilon, k, slack, memory};
+            if (conditions == nullptr) return families_of(score, nullptr, question, watch);
+            require(conditions->view.n_variables() == score.n_variables() - score.given, "a column for each condition");
+            const Conditions as_table{conditions->view, *formula};
+            return families_of(score, &as_table, question, watch);
+        },
+        "score"_a, "conditions"_a.none(), "formula"_a.none(), "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a,
+        "memory"_a, "limits"_a, "None when stopped.");
 }
 
 }  // namespace topdag

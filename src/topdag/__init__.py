@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from topdag.report.write import write_report
     from topdag.scoring.keep import KBest, Within
     from topdag.scoring.kinds.discrete import AIC, BIC, K2, NAL, BDe, BDeu, BDs, CustomScore, fNML, qNML
+    from topdag.scoring.kinds.blocks import DegenerateGaussian, RankBIC
     from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.scoring.parent_bounds import parent_bounds
     from topdag.scoring.score import score
@@ -106,6 +107,7 @@ _PLACES = {
     "report.write": "write_report",
     "scoring.keep": "KBest Within",
     "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 NAL fNML qNML",
+    "scoring.kinds.blocks": "DegenerateGaussian RankBIC",
     "scoring.kinds.gaussian": "BGe GaussianAIC GaussianBIC MixedBIC",
     "scoring.parent_bounds": "parent_bounds",
     "scoring.score": "score",
@@ -129,6 +131,7 @@ __all__ = [
     "ConstraintError",
     "Constraints",
     "CustomScore",
+    "DegenerateGaussian",
     "EdgePrior",
     "EquivalenceClass",
     "FairPrior",
@@ -146,6 +149,7 @@ __all__ = [
     "OrderModular",
     "OutOfTime",
     "Quantile",
+    "RankBIC",
     "ScoreError",
     "Table",
     "TableError",

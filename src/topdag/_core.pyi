@@ -998,7 +998,7 @@ class Scatter:
         Of the matrix of these variables; not a number where one depends on others.
         """
 
-def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: float, max_parents: int, epsilon: float, k: int, slack: float, memory: float, limits: Limits) -> GaussianFamilies | None:
+def score_gaussian_families(scatter: Scatter, formula: MinorFormula, is_penalised: bool, max_parents: int, epsilon: float, k: int, slack: float, memory: float, limits: Limits) -> GaussianFamilies | None:
     """None when stopped."""
 
 def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, limits: Limits) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
@@ -1010,6 +1010,22 @@ def score_minors(scatter: Scatter, formula: MinorFormula, most: int, limits: Lim
     """
     Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """
+
+class BlockScore:
+    """What sets of variables score that are blocks of rows of a matrix."""
+
+    def __init__(self, matrix: Scatter, begins: Sequence[int], places: Sequence[int], given: int, factor: float, per_pair: float, squares: Scatter | None, half_rows: float, floor: float) -> None: ...
+
+    def of(self, variables: Sequence[int]) -> float:
+        """The score of a set, without what is added for conditions."""
+
+def score_block_sets(score: BlockScore, added: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """
+    Scores of all sets, by their bits, None when stopped. added: nothing, or what each set of conditions adds.
+    """
+
+def score_block_families(score: BlockScore, conditions: CodedTable | None, formula: SetFormula | None, max_parents: int, epsilon: float, k: int, slack: float, memory: float, limits: Limits) -> GaussianFamilies | None:
+    """None when stopped."""
 
 def average_log_likelihoods(table: CodedTable, x: int, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
     """

@@ -1,4 +1,5 @@
-// gaussian_families.h: the families worth keeping of up to 64 continuous variables, without tables over all sets.
+// gaussian_families.h: the families worth keeping of up to 64 variables with rows of a matrix, without tables over all
+// sets.
 //
 // For each variable a walk over its parent sets, by growing sets: all subsets of a set come before it. Parents that
 // tell most stand last, so that what can still be added to a set without them is weak, and a bound on it cuts early:
@@ -8,6 +9,7 @@
 #include <cstdint>
 
 #include "base/run_limits.h"
+#include "base/table.h"
 #include "base/var_set.h"
 #include "gaussian/gaussian_sets.h"
 #include "scoring/pruning_question.h"
@@ -16,13 +18,19 @@
 namespace topdag {
 
 struct GaussianQuestion {
-    MinorFormula formula;  // of sets of 0 to n variables
-    double penalty;  // not 0: scores are log likelihoods less so much for each parent; 0: nothing bounds larger sets
+    bool is_penalised;  // each parent costs something, whatever it explains; else nothing bounds larger sets
     int max_parents;
     double epsilon;   // as for families_worth_keeping
     std::uint64_t k;  // not 0: a family goes only when k proper subsets score more; epsilon is not used
     double slack;     // what rounding can move scores by: families so near to going stay
     double memory;    // bytes that may be taken
+};
+
+// The variables that are conditions have states, and sets of them score as a table of their own, by log likelihood less
+// a penalty for each cell.
+struct Conditions {
+    const Table& states;
+    SetFormula formula;
 };
 
 struct GaussianFamilies : KeptLists {
@@ -31,6 +39,8 @@ struct GaussianFamilies : KeptLists {
 };
 
 // At least the families that families_worth_keeping would keep, had all been scored. The same for any number of threads.
-GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, Limits& limits);
+// `conditions`: null where no variable is one.
+GaussianFamilies score_gaussian_families(const BlockScore& score, const Conditions* conditions,
+                                         const GaussianQuestion& question, Limits& limits);
 
 }  // namespace topdag

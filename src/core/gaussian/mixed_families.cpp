@@ -17,12 +17,6 @@ namespace {
 using Rows = std::vector<std::uint32_t>;
 constexpr int shared_decisions = 10;  // threads share the sets of so many discrete variables
 
-std::vector<VarSet> spread_over(const std::vector<int>& places) {
-    std::vector<VarSet> sets(n_sets(static_cast<int>(places.size())));
-    for (VarSet set = 1; set < sets.size(); ++set) sets[set] = sets[set & (set - 1)] | only(places[first_of(set)]);
-    return sets;
-}
-
 using Groups = std::vector<Rows>;  // the rows of each state of some variables that occurs
 
 Groups all_rows_of(const Table& table) {
@@ -81,10 +75,11 @@ private:
         for (std::uint32_t row : rows) n_rows += table_.numbers.weights[row];
         const Scatter scatter = scatter_of_rows(table_.numbers, rows, least_);
         const double each = std::log(2 * std::numbers::pi) + 1 - std::log(n_rows);
-        const auto visit = [&](VarSet set, int size, double log_det) {
-            own[set] = -n_rows / 2 * (size * each + log_det);
+        const auto visit = [&](const Minor& minor) {
+            own[minor.set] = -n_rows / 2 * (minor.size * each + minor.log_det);
         };
-        MinorWalk(scatter, most, visit, [](VarSet) {}).below(0, scatter.n);
+        const std::vector<int> begins = single_rows(scatter.n);
+        MinorWalk(scatter, begins, scatter.n, most, visit, [](VarSet) {}).below(0, scatter.n);
     }
 };
 

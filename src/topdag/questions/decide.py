@@ -16,7 +16,7 @@ from topdag.scoring.allowed import are_few, require_enough_parents
 from topdag.scoring.choice import form_of_scores, kept_by_default
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import SetScore
-from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
@@ -152,7 +152,7 @@ def plan_scores(request: Request, decision: Decision, run: Run) -> None:
         from topdag.questions.order_prior import require_room  # small questions open only what they need
 
         require_room(n, request.prior, run)
-    if not decision.scores_lists and request.constraints is None and not isinstance(kind, SetScore | GaussianScore):
+    if not decision.scores_lists and request.constraints is None and not isinstance(kind, SetScore | MatrixScore):
         advice = "Leave out columns, or use BDeu or BIC, which score sets and take fewer with a limit on parents."
         run.require_memory(family_bytes(n), f"{kind!r} of all families of {n} variables", advice)
     plan_prior(request, decision, run)

@@ -20,7 +20,7 @@ from topdag.knowledge.facts import transitive
 from topdag.networks.network import Network
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, scores_of
 from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
-from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.pruned import pruning_question
 from topdag.scoring.task import ScoringTask, scored_columns
@@ -167,7 +167,7 @@ def _asked(request: Request, columns: tuple[int, ...]) -> Callable[[int, int], f
     """The local score of a family of the scored columns; minus infinity where there is none."""
     table, kind = _table_of(request), _kind_of(request)
     ask: Callable[[int, Sequence[int]], float]
-    if isinstance(kind, GaussianScore):
+    if isinstance(kind, MatrixScore):
         of_sets = kind.scored_by(table, columns)
         ask = of_sets.local
     else:

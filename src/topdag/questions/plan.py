@@ -26,6 +26,8 @@ from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages, require_n
 from topdag.scoring.all_sets import bytes_to_count, within_columns
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.base import MatrixScore
+from topdag.scoring.kinds.blocks import BlockKind
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import require_rule
@@ -53,6 +55,7 @@ PER_ROW_OF_AVERAGES = 3.2e-9
 PER_SET = 2.0e-8
 """What else scoring does for each set."""
 PER_MINOR = 3.0e-8
+PER_BLOCKS = 3.0e-7
 """Eliminating a variable: once for each set of continuous variables, and each state of the discrete ones beside it."""
 PER_LATTICE_SET = 2.2e-8
 """The best network, for each set of up to 23 variables; the tables then no longer fit the caches."""
@@ -307,7 +310,7 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
         memory = max(memory, counting if counting > LITTLE else 0)
     if request.prior is not None and not isinstance(request.prior, OrderModular):
         memory += weighed_bytes(n)
-    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+    if not isinstance(kind.unconstrained, SetScore | MatrixScore):
         memory += family_bytes(n) - set_bytes(n)
     return _Cost(
         None if scoring is None else AT_LEAST + scoring * slower, None if search is None else search * slower, memory
@@ -354,6 +357,8 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind, max_parents: int | N
         most = _most_counted(n, max_parents)
         together = _seconds_to_count_together(table, most, n_sets_up_to(n, most))
         return formulas * (per_set * 2.0**n if together is None else together + PER_SET * 2.0**n)
+    if isinstance(kind, BlockKind):
+        return PER_BLOCKS * 2.0**n
     if isinstance(kind, GaussianScore):
         return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
     if isinstance(kind, MixedBIC):
@@ -425,17 +430,17 @@ def _advice(request: Request, n: int, question: str, allowed: int, *, is_long: b
         return _advice_on_sums(prior, n, fits, question)
     if isinstance(prior, OrderModular) and n > fits:  # tables over all orders, however few families there are
         return f"{_leaving_out(n - fits)}, or take another prior"
-    if not isinstance(kind.unconstrained, SetScore | GaussianScore | NAL):
+    if not isinstance(kind.unconstrained, SetScore | MatrixScore | NAL):
         fits = most_that_fit(lambda m: family_bytes(m) + bytes_for_all_sets(m, question, threads), allowed)
         return _leaving_out(max(1, n - fits))
-    if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
+    if isinstance(kind, MatrixScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
     if n <= sizes().few:  # tables over all sets, however few parents are allowed
         limit = "" if request.max_parents is not None else f"limit the parents ({option('max_parents')}), or "
         room = f"{_leaving_out(n - fits) if n > fits else 'allow more memory'}, or "
         return f"{limit if is_long else room}take fewer rows"
     ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
-    if not isinstance(kind.unconstrained, BIC | AIC | NAL | GaussianScore):
+    if not isinstance(kind.unconstrained, BIC | AIC | NAL | MatrixScore):
         ways.append("use BIC, whose penalty does the same")
     most = min(fits, most_held())
     return ", or ".join(ways) + (f"; or {_leaving_out(n - most)}" if n > most else "")

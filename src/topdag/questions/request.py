@@ -23,7 +23,7 @@ from topdag.networks.network import Network
 from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, SetScore, as_kind, coded
-from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
@@ -346,7 +346,7 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     likelihoods, the others likelihoods less a penalty. No average exceeds 0. Of mixed tables nothing is known before
     scoring.
     """
-    if isinstance(kind, GaussianScore):
+    if isinstance(kind, MatrixScore):
         return kind.bounds_alone(table)
     if table.continuous or (table.incomplete and not isinstance(kind, NAL)):
         return [math.inf]

@@ -17,6 +17,8 @@ from topdag._util.run import Run, shown_bytes
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
+from topdag.scoring.kinds.base import MatrixScore
+from topdag.scoring.kinds.blocks import BlockKind
 from topdag.scoring.kinds.discrete import BIC, NAL, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
@@ -44,8 +46,7 @@ def fill_store(
 
 
 def _fill(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run) -> DenseStore | None:
-    if isinstance(kind, MixedBIC):
-        kind = within_columns(kind, table, columns)
+    kind = within_columns(kind, table, columns) if isinstance(kind, MixedBIC) else kind.of_columns(table, columns)
     for own, fill in _FILLS.items():
         if isinstance(kind, own):
             return fill(table, columns, kind, max_parents, run)
@@ -179,6 +180,43 @@ def _fill_minors(
     return SetStore(n, joint, (None,) * n)
 
 
+def _fill_blocks(
+    table: Table, columns: tuple[int, ...], kind: BlockKind, max_parents: int, run: Run
+) -> SetStore | None:
+    """Scores of all sets, in full precision; None when the time limit came first."""
+    n, most = len(columns), min(len(columns), max_parents + 1)
+    n_numbers = sum(not table.states[v] for v in columns)
+    _require_memory(set_bytes(n) + set_bytes(n_numbers) + 2 * set_bytes(n - n_numbers), n, kind, run)
+    scored = kind.scored_by(table, columns)
+    added = np.zeros(0)
+    if scored.states is not None and scored.formula is not None:
+        by_states = _core.score_all_sets(scored.states, scored.formula, min(n - n_numbers, most), run.limits)
+        if by_states is None:
+            return None
+        added = _finite(by_states, table, columns)
+    joint = _core.score_block_sets(scored.score, added, most, run.limits)
+    return None if joint is None else SetStore(n, joint, (None,) * n)
+
+
+def _finite(by_states: Floats, table: Table, columns: Sequence[int]) -> Floats:
+    """The scores of sets of categories, with numbers for those that have none, for their penalty is hopeless: numbers
+    may have them as parents all the same.
+
+    Each category more costs so much that any family of a category in such a set, with numbers among its parents or not,
+    is further than ``HOPELESS_NATS`` below the category without parents: these score at least -N ln r less their
+    penalty, and numbers explain no more than N ln(N + 1) / 2 of each column of a block.
+    """
+    hopeless = np.isneginf(by_states)
+    if not hopeless.any():
+        return by_states
+    n_rows, most_states = table.n_rows, max(int(table.arities[v]) for v in columns)
+    alone = n_rows * math.log(most_states) + BIC().least_penalty(n_rows, most_states)
+    each = HOPELESS_NATS + alone + n_rows / 2 * math.log(n_rows + 1) * most_states
+    sizes = np.bitwise_count(np.arange(len(by_states), dtype=np.uint64))
+    least = float(by_states[~hopeless].min())
+    return np.where(hopeless, least - each * sizes, by_states)
+
+
 def _fill_mixed(
     table: Table, columns: tuple[int, ...], kind: MixedBIC, max_parents: int, run: Run
 ) -> MixedStore | None:
@@ -242,6 +280,7 @@ def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max
 _FILLS: dict[type[ScoreKind], Callable[[Table, tuple[int, ...], Any, int, Run], DenseStore | None]] = {
     SetScore: _fill_sets,
     GaussianScore: _fill_minors,
+    BlockKind: _fill_blocks,
     MixedBIC: _fill_mixed,
     BDe: _fill_bde,
     BDs: _fill_bds,
@@ -272,7 +311,7 @@ def _otherwise(kind: ScoreKind) -> str:
         return f"leave out the rows in which variables were set, and {option('interventions')}"
     if isinstance(kind, MixedBIC):
         return f"cut the numbers into states with {option('discretize')} and use BIC"
-    if isinstance(kind, SetScore | GaussianScore | NAL):
+    if isinstance(kind, SetScore | MatrixScore | NAL):
         return f"limit the parents with {option('max_parents')}"
     return "use BDeu or BIC"
 

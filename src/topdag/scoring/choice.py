@@ -11,8 +11,8 @@ from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import TooLarge
 from topdag.scoring.keep import FEW_FAMILIES, Keep
+from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.discrete import AIC, BIC, NAL, ScoreKind, SetScore
-from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.task import MOST_WALKED
 from topdag.search.engines import (
     SEARCH_LIMIT,
@@ -119,7 +119,7 @@ def scores_by_lists(
         require_narrow(n, option("keep", "all") if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > at.few_with_parameters and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
-    if n <= at.few or not isinstance(kind, SetScore | GaussianScore | NAL):
+    if n <= at.few or not isinstance(kind, SetScore | MatrixScore | NAL):
         return all_sets_choice(n, f"{n} variables have few sets" if n <= at.few else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
     if at.sparse * counted < 2**n:

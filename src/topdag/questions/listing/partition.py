@@ -24,7 +24,7 @@ from topdag.answers.lists import grid_epsilon
 from topdag.questions.listing.sources import Wanted, spread_of, wide_enough
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import SetScore
-from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.score import scored_whole
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best
@@ -105,7 +105,7 @@ def kind_for(scores: Scores, *, of_classes: bool) -> Kind:
     """Constraints that some members of a class satisfy and others do not make networks the ones to list."""
     if of_classes:
         return Kind.CLASSES
-    ties_exactly = scores.kind is not None and isinstance(scores.kind.unconstrained, SetScore | GaussianScore)
+    ties_exactly = scores.kind is not None and isinstance(scores.kind.unconstrained, SetScore | MatrixScore)
     return Kind.MEMBERS if scores.score_equivalent and ties_exactly and scores.compiled is None else Kind.NETWORKS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from topdag._core import CodedTable
 from topdag._util.options import worded
@@ -47,6 +47,10 @@ class ScoreKind:
                 f"{worded('bootstrap()', 'topdag bootstrap')}."
             )
 
+    def of_columns(self, table: Table, columns: Sequence[int]) -> ScoreKind:
+        """The same score by its plainer name, where these columns of the table are all of one sort."""
+        return self
+
     def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
         """Sets of variables such that an edge with one end in one of them can point one way only, or is told by
         experiments: ``Network.told_apart``."""
@@ -60,6 +64,25 @@ class ScoreKind:
     def unconstrained(self) -> ScoreKind:
         """The score without parameter constraints, which no family exceeds."""
         return self
+
+
+class MatrixScore(ScoreKind):
+    """A score of tables with numbers that is a function of sets, from determinants of a matrix."""
+
+    def scored_by(self, table: Table, columns: Sequence[int]) -> LocalScores:
+        """How sets of these columns score."""
+        raise NotImplementedError
+
+    def bounds_alone(self, table: Table) -> list[float]:
+        """Per variable: what no local score exceeds; infinite where nothing is known."""
+        raise NotImplementedError
+
+
+class LocalScores(Protocol):
+    """What knows the local scores of some columns."""
+
+    def local(self, x: int, parents: Sequence[int]) -> float:
+        """The local score of a family, by places among the columns; not a number where it has none."""
 
 
 def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:

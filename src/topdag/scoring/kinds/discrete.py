@@ -18,6 +18,7 @@ from topdag._util.messages import closest
 from topdag.errors import ScoreError
 from topdag.networks.checks import check_ess
 from topdag.scoring.kinds.base import ScoreKind, coded
+from topdag.scoring.kinds.blocks import DegenerateGaussian, RankBIC
 from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
 from topdag.scoring.kinds.node_average import NAL
 
@@ -285,6 +286,8 @@ KINDS_BY_NAME: dict[str, type[ScoreKind]] = {
     "gaussian-bic": GaussianBIC,
     "gaussian-aic": GaussianAIC,
     "mixed-bic": MixedBIC,
+    "rank-bic": RankBIC,
+    "degenerate-gaussian": DegenerateGaussian,
 }
 """The kinds that need no more than numbers, by the name the command line uses."""
 

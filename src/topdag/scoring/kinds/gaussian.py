@@ -19,7 +19,7 @@ from topdag._util.messages import listing
 from topdag._util.options import worded
 from topdag.data.groups import numbers_of, rows_by_state
 from topdag.errors import NotAllowed, ScoreError
-from topdag.scoring.kinds.base import ScoreKind, coded
+from topdag.scoring.kinds.base import MatrixScore, ScoreKind, coded
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class MinorScore:
         )
 
 
-class GaussianScore(ScoreKind):
+class GaussianScore(MatrixScore):
     """A score of tables whose columns all are continuous, as a function of sets."""
 
     numbers = "all"

@@ -52,7 +52,8 @@ class WhereNotSet(ScoreKind):
 
 
 def kind_for(table: Table, kind: ScoreKind) -> ScoreKind:
-    """The score as it counts the rows of this table."""
+    """The score as it counts the rows and columns of this table."""
+    kind = kind.of_columns(table, range(table.n_variables))
     if not table.targets or isinstance(kind, WhereNotSet):
         return kind
     if kind.unconstrained is not kind:

@@ -1,0 +1,286 @@
+"""Scores of tables of categories and numbers as one function of sets, from correlations of blocks of columns; formulas
+in docs/reference/scores.md.
+
+A category with c states that occur is a block of c - 1 columns, a number one of its rank or value and perhaps the
+square. Blocks are whitened, so that only correlations between them count, and these are shrunk by N / (N + 1), as if
+there were one more row in which all are independent: no set of columns is degenerate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topdag._core import BlockScore, CellKind, CodedTable, Penalty, Scatter, SetFormula, score_set
+from topdag._util.arrays import Floats
+from topdag._util.options import worded
+from topdag.data.groups import numbers_of
+from topdag.errors import ScoreError
+from topdag.scoring.kinds.base import MatrixScore, ScoreKind, coded
+
+if TYPE_CHECKING:
+    from topdag.data.table import Table
+
+LEAST_DIRECTION = 1e-8
+"""A square that deviates by less from a linear function of its number, relatively, tells nothing of its own."""
+
+ROWS_AT_ONCE = 1 << 16
+"""Products are summed for so many rows at a time, which bounds what all columns of all blocks take."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Some columns of a table, numbers before categories. ``places``: where each stands among the columns; ``begins``:
+    where its rows of ``correlations`` begin, and the last ones end; ``first_rows``: those of the numbers themselves,
+    -1 for a constant."""
+
+    n_rows: int
+    places: tuple[int, ...]
+    n_numbers: int
+    begins: tuple[int, ...]
+    correlations: Floats
+
+    def squared(self) -> Floats:
+        """The squares of the correlations of the numbers themselves."""
+        found = np.identity(self.n_numbers)
+        varying = [v for v in range(self.n_numbers) if self.begins[v] < self.begins[v + 1]]
+        first = [self.begins[v] for v in varying]
+        found[np.ix_(varying, varying)] = self.correlations[np.ix_(first, first)] ** 2
+        return found
+
+
+@dataclass(frozen=True)
+class ScoredBlocks:
+    """How sets of the columns score. ``states``: the categories, where sets of these score by ``formula``."""
+
+    blocks: Blocks
+    score: BlockScore
+    states: CodedTable | None
+    formula: SetFormula | None
+
+    def local(self, x: int, parents: Sequence[int]) -> float:
+        """The local score of a family, by places among the columns."""
+        by_rows = self.score.of([*parents, x]) - self.score.of(list(parents))
+        if self.states is None or x not in self._at:
+            return by_rows
+        above = sorted(self._at[v] for v in parents if v in self._at)
+        assert self.formula is not None
+        by_states = score_set(self.states, self.formula, sorted([*above, self._at[x]]))
+        return by_states - score_set(self.states, self.formula, above) + by_rows
+
+    @cached_property
+    def _at(self) -> dict[int, int]:
+        """Where the categories stand among themselves."""
+        return {place: at for at, place in enumerate(self.blocks.places[self.blocks.n_numbers :])}
+
+
+class BlockKind(MatrixScore):
+    """A score of tables of categories and numbers, as a function of sets."""
+
+    numbers = "auto"
+    score_equivalent = True
+    is_likelihood = False
+    has_squares: bool
+    """Whether numbers are blocks of themselves and their squares, and what squares say in the Gaussian case is taken
+    away again."""
+    counts_states: bool
+    """Whether sets of categories score as BIC says, which counts their states."""
+
+    def values_of(self, number: Floats, counts: Floats) -> Floats:
+        """What stands for a number, by rows, each of which occurs so often."""
+        raise NotImplementedError
+
+    def require_columns(self, table: Table) -> None:
+        """Any column will do, if it is complete."""
+        table.require_complete(repr(self))
+
+    def require_likelihood(self, asked_by: str) -> None:
+        """Raises ScoreError: the score compares networks, but its exponential is no probability of the rows."""
+        raise ScoreError(
+            f"{asked_by} would weigh networks by exp(score), and {self!r} is a quasi-likelihood: it compares networks, "
+            f"but is no probability of the rows. It finds the best networks; how sure their edges are tells "
+            f"{worded('bootstrap()', 'topdag bootstrap')}."
+        )
+
+    def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
+        self.require_columns(table)
+        columns = sorted([*parents, x])
+        place = columns.index(x)
+        return self.scored_by(table, columns).local(place, [i for i in range(len(columns)) if i != place])
+
+    def scored_by(self, table: Table, columns: Sequence[int]) -> ScoredBlocks:
+        """How sets of these columns score."""
+        blocks = self.blocks_of(table, columns)
+        n, n_rows, n_numbers = len(columns), table.n_rows, blocks.n_numbers
+        by_states = self.counts_states and n_numbers < n
+        formula = SetFormula(CellKind.N_LOG_N, penalty=Penalty.PER_CELL, penalty_weight=math.log(n_rows) / 2)
+        score = BlockScore(
+            Scatter.plain(blocks.correlations),
+            blocks.begins,
+            blocks.places,
+            n_numbers if by_states else n,
+            -n_rows / 2,
+            math.log(n_rows) / 2,
+            Scatter.plain(blocks.squared()) if self.has_squares and n_numbers else None,
+            n_rows / 2,
+            1 / (n_rows + 1),
+        )
+        categories = [columns[place] for place in blocks.places[n_numbers:]]
+        states = coded(table, categories) if by_states else None
+        return ScoredBlocks(blocks, score, states, formula if by_states else None)
+
+    def blocks_of(self, table: Table, columns: Sequence[int]) -> Blocks:
+        """The columns as blocks, and their correlations."""
+        numbers = [place for place, v in enumerate(columns) if not table.states[v]]
+        places = [*numbers, *(place for place, v in enumerate(columns) if table.states[v])]
+        counts = table.weights.astype(np.float64)
+        weights = counts / table.n_rows
+        rows: list[_Rows] = [
+            _Rows(self._of_number(number, counts, weights))
+            for number in numbers_of(table, [columns[p] for p in numbers])
+        ]
+        for place in places[len(numbers) :]:
+            codes = table.codes[columns[place]]
+            of_state = np.bincount(codes, counts, int(table.arities[columns[place]]))
+            rows.append(_Rows(_contrasts(of_state / table.n_rows), codes))
+        begins = tuple(np.cumsum([0, *(own.n for own in rows)]).tolist())
+        shrunk = _sums_of_products(rows, begins[-1], weights) * (table.n_rows / (table.n_rows + 1))
+        for begin, end in zip(begins, begins[1:], strict=False):
+            shrunk[begin:end, begin:end] = np.identity(end - begin)
+        return Blocks(table.n_rows, tuple(places), len(numbers), begins, shrunk)
+
+    def _of_number(self, number: Floats, counts: Floats, weights: Floats) -> Floats:
+        """The block of a number: nothing for a constant; its square where that is no linear function of it."""
+        if number.min() == number.max():
+            return np.zeros((0, len(number)))
+        alone = _standardised(self.values_of(number, counts), weights)
+        if not self.has_squares or len(np.unique(number)) < 3:
+            return alone[np.newaxis]
+        square = _centred(alone * alone, weights)
+        rest = square
+        for _ in range(2):  # once more, for what rounding left
+            rest = _centred(rest - alone * float(weights @ (alone * rest)), weights)
+        if _deviation(rest, weights) <= LEAST_DIRECTION * _deviation(square, weights):
+            return alone[np.newaxis]
+        return np.stack([alone, _standardised(rest, weights)])
+
+    def bounds_alone(self, table: Table) -> list[float]:
+        """Per variable: what all others explain of its block, which no parents can exceed, for a category beside a log
+        likelihood of 0."""
+        n, n_rows = table.n_variables, table.n_rows
+        blocks = self.blocks_of(table, range(n))
+        matrix, floor = Scatter.plain(blocks.correlations), 1 / (n_rows + 1)
+        explained = BlockScore(matrix, blocks.begins, blocks.places, n, -n_rows / 2, 0.0, None, 0.0, floor)
+        whole = explained.of(list(range(n)))
+        bounds = [whole - explained.of([v for v in range(n) if v != x]) for x in range(n)]
+        if not self.counts_states:
+            return bounds
+        least = [math.log(n_rows) / 2 * max(0, len(states) - 1) for states in table.states]
+        return [bound - penalty for bound, penalty in zip(bounds, least, strict=True)]
+
+
+@dataclass(frozen=True)
+class RankBIC(BlockKind):
+    """BIC of tables of categories, numbers or both, of the ranks of numbers: one score that is equivalent for all.
+
+    Categories among themselves score as :class:`BIC` says; numbers by their normal scores and the squares of these, in
+    regressions on each other and on the states of categories. Any family is allowed, none is degenerate, and a
+    monotone transformation of a number changes nothing. A network without edges scores 0 for its numbers.
+    """
+
+    has_squares = True
+    counts_states = True
+
+    def values_of(self, number: Floats, counts: Floats) -> Floats:
+        return normal_scores(number, counts)
+
+    def of_columns(self, table: Table, columns: Sequence[int]) -> ScoreKind:
+        from topdag.scoring.kinds.discrete import BIC  # which names this score
+
+        return BIC() if all(table.states[v] for v in columns) else self
+
+
+@dataclass(frozen=True)
+class DegenerateGaussian(BlockKind):
+    """The degenerate Gaussian score of categories and numbers as they are [Andrews, Ramsey & Cooper 2019].
+
+    As if categories were cut from hidden normal columns, one for each state but one; all is linear. Where relations of
+    numbers are not, or their tails are long, :class:`RankBIC` finds fewer false edges. A network without edges scores 0.
+    """
+
+    has_squares = False
+    counts_states = False
+
+    def values_of(self, number: Floats, counts: Floats) -> Floats:
+        largest = float(np.abs(number).max())
+        scaled = number / largest
+        return scaled - scaled[0]
+
+
+def normal_scores(number: Floats, counts: Floats) -> Floats:
+    """The normal quantiles of (rank - 1/2) / N, middle ranks for ties, of rows that occur so often."""
+    values, at = np.unique(number, return_inverse=True)
+    of_value = np.bincount(at, counts, len(values))
+    up_to = np.cumsum(of_value)
+    quantile = NormalDist().inv_cdf
+    scores = np.array([quantile(share) for share in ((up_to - of_value / 2) / up_to[-1]).tolist()])
+    found: Floats = scores[at]
+    return found
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Columns of a block: ``values`` by row of the table, or by code."""
+
+    values: Floats
+    codes: np.ndarray[tuple[int], np.dtype[np.uint16]] | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    def among(self, rows: slice) -> Floats:
+        return self.values[:, rows] if self.codes is None else self.values[:, self.codes[rows]]
+
+
+def _contrasts(shares: Floats) -> Floats:
+    """Columns by state, uncorrelated and of variance 1: each state that occurs against all that follow it."""
+    occurring = np.flatnonzero(shares)
+    found = np.zeros((len(occurring) - 1, len(shares)))
+    for i, state in enumerate(occurring[:-1]):
+        later = occurring[i + 1 :]
+        own, rest = float(shares[state]), float(shares[later].sum())
+        found[i, state] = math.sqrt(rest / (own * (own + rest)))
+        found[i, later] = -math.sqrt(own / (rest * (own + rest)))
+    return found
+
+
+def _sums_of_products(blocks: Sequence[_Rows], n: int, weights: Floats) -> Floats:
+    total = np.zeros((n, n))
+    for rows in _parts(len(weights)):
+        columns = np.concatenate([own.among(rows) for own in blocks])
+        total += (columns * weights[rows]) @ columns.T
+    return total
+
+
+def _parts(n: int) -> Iterator[slice]:
+    return (slice(begin, min(n, begin + ROWS_AT_ONCE)) for begin in range(0, n, ROWS_AT_ONCE))
+
+
+def _centred(column: Floats, weights: Floats) -> Floats:
+    return column - float(weights @ column)
+
+
+def _deviation(column: Floats, weights: Floats) -> float:
+    return math.sqrt(float(weights @ (column * column)))
+
+
+def _standardised(column: Floats, weights: Floats) -> Floats:
+    centred = _centred(_centred(column, weights), weights)
+    return centred / _deviation(centred, weights)
