@@ -63,7 +63,7 @@ from topdag.data.notes import (
     notes_on_many_states,
 )
 from topdag.data.ordered_words import order_of_words
-from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types
+from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, type_by_column
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
@@ -221,13 +221,14 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
 
 def typed(draft: Draft, options: Options) -> Draft:
     """Return the draft with the type of every column, codes for missing cells taken out of numbers."""
+    type_by_name = type_by_column(options.types, [column.name for column in draft.columns])
     if options.codes_are_states:
         types = {column.name: ColumnType("categorical", "coded") for column in draft.columns}
-        given = {name: ColumnType(of, "as given", given=True) for name, of in (options.types or {}).items()}
+        given = {name: ColumnType(of, "as given", given=True) for name, of in type_by_name.items()}
         return replace(draft, types=types | given)
     columns, missing_codes = list[Column](), dict[str, float]()
     for column in draft.columns:
-        is_told = column.name in options.named or column.name in (options.types or {})
+        is_told = column.name in options.named or column.name in type_by_name
         own, code = (column, None) if is_told else without_missing_codes(column)
         columns.append(own)
         missing_codes |= {} if code is None else {column.name: code}

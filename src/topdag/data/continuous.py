@@ -7,7 +7,7 @@ import numpy as np
 from topdag._util.messages import Place
 from topdag._util.options import option
 from topdag.data.columns import MISSING, Column, chosen, holds_numbers
-from topdag.data.discretize import check_finite
+from topdag.data.discretize import MOST_WHOLE, check_finite
 from topdag.data.types import FEWEST_OF_NUMBERS, MOST_STATES_OF_ORDERED, ColumnType
 from topdag.errors import TableError
 
@@ -24,8 +24,10 @@ def stays_number(column: Column, of: ColumnType) -> bool:
     continuous. Others have states."""
     if of.type not in NUMERIC or column.declared or not holds_numbers(column):
         return False
+    is_exact = column.is_float or (abs(column.values[0]) < MOST_WHOLE and abs(column.values[-1]) < MOST_WHOLE)
     is_given = of.given and of.type != "ordinal"
-    return column.is_float or is_given or (of.type != "ordinal" and len(column.values) > MOST_STATES_OF_ORDERED)
+    has_many = of.type != "ordinal" and len(column.values) > MOST_STATES_OF_ORDERED
+    return column.is_float or is_given or (has_many and is_exact)
 
 
 def is_ordered(column: Column, of: ColumnType) -> bool:
@@ -68,7 +70,9 @@ def as_states(column: Column) -> Column:
 
 def without_missing_codes(column: Column) -> tuple[Column, float | None]:
     """Return the column with a code such as -9 or 999 counted as missing, and the code; None where there is none."""
-    code = None if column.declared or not holds_numbers(column) else missing_code(np.array(column.values, np.float64))
+    if column.declared or not holds_numbers(column) or len(column.values) < FEWEST_OF_NUMBERS:
+        return column, None
+    code = missing_code(column.values[0], column.values[1], column.values[-2], column.values[-1])
     if code is None:
         return column, None
     is_code = np.array([*(value == code for value in column.values), False])
@@ -77,11 +81,9 @@ def without_missing_codes(column: Column) -> tuple[Column, float | None]:
     return Column(column.name, chosen(column.values, kept), codes), code
 
 
-def missing_code(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+def missing_code(least: float, next_least: float, next_most: float, most: float) -> float | None:
     """Return the number that stands apart from the others and is one of those that mean missing."""
-    if len(values) < FEWEST_OF_NUMBERS:
-        return None
-    if values[0] in MISSING_CODES and values[1] >= 0:
-        return float(values[0])
-    is_apart = values[-1] in MISSING_CODES and values[0] >= 0 and FAR * values[-2] < values[-1]
-    return float(values[-1]) if is_apart else None
+    if least in MISSING_CODES and next_least >= 0:
+        return float(least)
+    is_apart = most in MISSING_CODES and least >= 0 and FAR * next_most < most
+    return float(most) if is_apart else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 
 
 def numbers_of(table: Table, columns: Sequence[int]) -> Floats:
-    """The numbers of these continuous columns."""
+    """Return the numbers of these columns: of states with an order, what they are, or their places in it."""
     place = {table.index(name): i for i, name in enumerate(table.continuous)}
-    return np.ascontiguousarray(table.numbers[[place[v] for v in columns]])
+    rows = [table.numbers[place[v]] if v in place else values_of(table.states[v])[table.codes[v]] for v in columns]
+    return np.array(rows, dtype=np.float64).reshape(len(columns), table.n_distinct)
+
+
+def values_of(states: Sequence[Any]) -> Floats:
+    """Return the states as numbers, or their places where they are none."""
+    are_numbers = all(isinstance(state, int | float) for state in states)
+    return np.array(states if are_numbers else range(len(states)), dtype=np.float64)
 
 
 def rows_by_state(table: Table, discrete: Sequence[int]) -> list[Integers]:

@@ -191,6 +191,10 @@ class Table:
         """The variables that are numbers, in the order of ``numbers``."""
         return tuple(name for name, states in zip(self.names, self.states, strict=True) if not states)
 
+    def is_number(self, v: int) -> bool:
+        """Return whether scores of numbers take a column for one: it is continuous, or its states have an order."""
+        return not self.states[v] or self.names[v] in self.ordered
+
     @property
     def is_missing(self) -> NDArray[np.bool_]:
         """Which cells are missing, as ``codes``."""

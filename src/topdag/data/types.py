@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from topdag._util.messages import check_known, closest
 from topdag._util.options import option
 from topdag.data.columns import MANY_ROWS, Column, holds_numbers
+from topdag.data.discretize import MOST_WHOLE, OTHERS
 from topdag.data.name_words import CLOCKS, COUNTS, DATES, IDENTIFIERS, NOMINAL, RATED, WEIGHTS
 from topdag.data.ordered_words import order_of_words
 from topdag.errors import TableError
@@ -31,7 +32,7 @@ MOST_STATES_OF_ORDERED = 20
 """Whole numbers with more values are held as numbers rather than states."""
 
 ROW_NAMES = re.compile(
-    r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|index|v1|x|id|nr|no|obs|_?c?index_?", re.I
+    r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|_?c?index_?|id|nr|no|obs", re.IGNORECASE
 )
 ALLELE = re.compile(r"\.?a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
 DATE_TEXT = re.compile(
@@ -74,7 +75,7 @@ class Facts:
 
     @property
     def differs_in_every_row(self) -> bool:
-        return self.n_values == len(self.known) >= min(MANY_ROWS, self.n_rows)
+        return self.n_values == len(self.known) >= MANY_ROWS
 
     @property
     def increases(self) -> bool:
@@ -103,9 +104,7 @@ def column_types(
 ) -> dict[str, ColumnType]:
     """Return the type of every column by its name, as given or by the first rule that applies. ``has_weights``: whether
     the weights of rows are known already."""
-    types = types or {}
-    for name in types:
-        check_known(name, [column.name for column in columns], option("types"))
+    types = type_by_column(types, [column.name for column in columns])
     facts = [facts_of(column, place) for place, column in enumerate(columns)]
     found = {each.column.name: guess(each) for each in facts}
     found |= {name: ColumnType(type_, "as given", given=True) for name, type_ in types.items()}
@@ -115,9 +114,18 @@ def column_types(
     return found
 
 
+def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, str]:
+    """Return the types that are given, by column; ``"*"`` stands for all columns that are not named."""
+    given = dict(types or {})
+    others = given.pop(OTHERS, None)
+    for name in given:
+        check_known(name, names, option("types"))
+    return given if others is None else {name: given.get(name, others) for name in names}
+
+
 def facts_of(column: Column, place: int) -> Facts:
     numbers = None
-    if holds_numbers(column) and len(column.values):
+    if holds_numbers(column) and len(column.values) and -MOST_WHOLE < column.values[0] <= column.values[-1] < MOST_WHOLE:
         numbers = np.array(column.values, dtype=np.float64)
     return Facts(column, place, len(column.codes), numbers, words_of(column.name))
 

@@ -137,8 +137,8 @@ class BlockKind(MatrixScore):
 
     def blocks_of(self, table: Table, columns: Sequence[int]) -> Blocks:
         """The columns as blocks, and their correlations."""
-        numbers = [place for place, v in enumerate(columns) if not table.states[v]]
-        places = [*numbers, *(place for place, v in enumerate(columns) if table.states[v])]
+        numbers = [place for place, v in enumerate(columns) if table.is_number(v)]
+        places = [*numbers, *(place for place, v in enumerate(columns) if not table.is_number(v))]
         counts = table.weights.astype(np.float64)
         weights = counts / table.n_rows
         rows: list[_Rows] = [
@@ -181,7 +181,10 @@ class BlockKind(MatrixScore):
         bounds = [whole - explained.of([v for v in range(n) if v != x]) for x in range(n)]
         if not self.counts_states:
             return bounds
-        least = [math.log(n_rows) / 2 * max(0, len(states) - 1) for states in table.states]
+        least = [
+            0.0 if table.is_number(v) else math.log(n_rows) / 2 * max(0, len(states) - 1)
+            for v, states in enumerate(table.states)
+        ]
         return [bound - penalty for bound, penalty in zip(bounds, least, strict=True)]
 
 
@@ -203,7 +206,7 @@ class RankBIC(BlockKind):
     def of_columns(self, table: Table, columns: Sequence[int]) -> ScoreKind:
         from topdag.scoring.kinds.discrete import BIC  # which names this score
 
-        return BIC() if all(table.states[v] for v in columns) else self
+        return self if any(map(table.is_number, columns)) else BIC()
 
 
 @dataclass(frozen=True)
