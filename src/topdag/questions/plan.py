@@ -255,7 +255,7 @@ def plan_of(
     fits, listed = cost.memory <= allowed, decision.scores_lists
     long = LONG if time_limit is None else min(LONG, time_limit)
     is_open = listed and cost.scoring is None
-    is_long = was_stopped or is_open or (cost.at_least is not None and cost.at_least > long)
+    is_long = n > 0 and (was_stopped or is_open or (cost.at_least is not None and cost.at_least > long))
     return Plan(
         *asked,
         engine=decision.engine.value,
@@ -526,9 +526,11 @@ def _columns_too_many(request: Request, n: int, question: str, seconds: float) -
     """For tables over all sets, of which each column doubles what they take; 0 where nothing is known of that."""
     table, kind = request.table, request.kind
     assert table is not None and kind is not None
+    if table.chunks is not None or n > SEARCH_LIMIT:
+        return 0
     engine = all_sets_choice(min(n, most_held()), "").engine
     scoring, search = _scoring_seconds(n, table, kind, None), _search_seconds(engine, n, question)
-    if table.chunks is not None or scoring is None or search is None:
+    if scoring is None or search is None:
         return 0
     total = (scoring + search) * _slower() * _tables_of(question)
     return min(n - 1, max(0, math.ceil(math.log2(total / seconds))))

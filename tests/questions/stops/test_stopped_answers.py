@@ -251,3 +251,16 @@ def test_scores_without_a_table_need_more_time() -> None:
     stopped = td.best_network(scores, engine="dense lattice", time_limit=0)
     assert stopped.proof.is_vague == (HELPS in " ".join(stopped.notes))
     assert "max_parents" not in " ".join(stopped.notes)
+
+
+@pytest.mark.parametrize("kind", ["bdeu", "bic"])
+@pytest.mark.parametrize("n", [2, 24, 70, 1500])
+def test_tables_of_any_width_are_stopped_without_a_mistake(n: int, kind: str) -> None:
+    """Constant columns only, and more than sets of bits or numbers hold."""
+    rng = np.random.default_rng(n)
+    for columns in (rng.integers(0, 2, (30, n)), np.zeros((30, n), dtype=int)):
+        table = td.Table(columns, names=[f"v{v}" for v in range(n)])
+        stopped = td.best_network(table, kind, max_parents=2, time_limit=0)
+        assert stopped.proof.is_vague == (HELPS in " ".join(stopped.notes))
+        planned = plan_of(Request.about(table, kind), "best", time_limit=0, was_stopped=True)
+        assert planned.n_variables == (n if columns.any() else 0)
