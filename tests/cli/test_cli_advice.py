@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +11,14 @@ import pytest
 from cli_runs import Topdag
 
 import topdag as td
+from topdag._util.options import in_shell
+from topdag._util.run import Run
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit
+from topdag.cli.commands.demo import csv_text
+from topdag.cli.output import proof_in_words
 from topdag.questions.listing.sources import Wanted, within_memory
+from topdag.questions.request import Request
 
 
 @pytest.fixture
@@ -87,3 +95,75 @@ def test_advice_names_what_the_question_takes(wide: Path) -> None:
 def test_what_is_too_much_of_a_list_is_told_by_what_was_asked(wanted: Wanted, less: str) -> None:
     with pytest.raises(td.TooLarge, match=rf"Ask for {less}, set max_parents, or leave"), within_memory(wanted.less):
         raise MemoryError
+
+
+# A survey of 24 columns and 2,000 rows: minutes for all sets, a moment with few parents
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = np.random.default_rng(1).integers(0, 6, (2000, 24))
+    rows[:, 1:12] = np.where(rows[:, 1:12] > 2, rows[:, :11], rows[:, 1:12])
+    path = tmp_path_factory.mktemp("survey") / "survey.csv"
+    path.write_text(csv_text(td.Table(rows, names=[f"v{v}" for v in range(24)])))
+    return path
+
+
+WAYS = "limit the parents (--max-parents 3), which leaves few sets, or use BIC (--score bic)"
+
+
+@pytest.mark.parametrize("score", ["bdeu", "k2", "fnml", "qnml"])
+@pytest.mark.parametrize("command", [["best"], ["list"], ["within"], ["list", "--classes"], ["report"]])
+def test_a_stop_while_scoring_names_what_helps(
+    topdag: Topdag, survey: Path, tmp_path: Path, command: list[str], score: str
+) -> None:
+    """Before it runs, and after it was stopped."""
+    if "--classes" in command and score in ("k2", "fnml"):
+        return
+    output = ["-o", tmp_path / "page.html"] if command == ["report"] else []
+    ran = topdag(command[0], survey, *command[1:], "--score", score, "--time-limit", 0, *output)
+    assert ran.code == Exit.STOPPED
+    assert ran.err.startswith("plan   Memory about") and f"If that is too much: {WAYS}" in " ".join(ran.err.split())
+    assert f"note The time limit came before all families were scored. For a proof {WAYS}" in ran.words
+    assert "or take more time (--time-limit): about" in ran.words
+    if output:
+        page = (tmp_path / "page.html").read_text()
+        assert "That bound is too far away to tell how good this network is." in page
+    else:
+        assert "(too much to tell how good this network is: all its edges together gain" in ran.words
+
+
+@pytest.mark.parametrize("command", ["best", "list"])
+def test_a_quiet_command_still_says_that_its_bound_tells_nothing(topdag: Topdag, survey: Path, command: str) -> None:
+    ran = topdag(command, survey, "--time-limit", 0, "--quiet")
+    assert ran.err == "" and "note" not in ran.out
+    assert "too much to tell how good this network is" in ran.words
+
+
+def test_json_holds_what_helps(topdag: Topdag, survey: Path) -> None:
+    content = json.loads(topdag("best", survey, "--time-limit", 0, "--json").out)
+    assert WAYS in content["notes"][-1]
+
+
+@pytest.mark.parametrize("question", ["best", "list", "within"])
+def test_a_long_run_is_advised_without_a_time_limit_too(question: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = td.Table(np.random.default_rng(1).integers(0, 6, (2000, 28)), names=[f"v{v}" for v in range(28)])
+    with in_shell(str):
+        for run in (Run(), Run(time_limit=1e6)):
+            mention_advice(Request.about(table), question, run, quiet=False)
+            assert WAYS in " ".join(capsys.readouterr().err.split())
+
+
+def test_few_columns_are_advised_too_where_there_are_many_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    table = td.Table(np.random.default_rng(1).integers(0, 6, (40_000, 19)), names=[f"v{v}" for v in range(19)])
+    with in_shell(str):
+        mention_advice(Request.about(table, td.BDs()), "best", Run(), quiet=False)
+        assert "use BIC (--score bic)" in " ".join(capsys.readouterr().err.split())
+        mention_advice(Request.about(table, "bic"), "best", Run(), quiet=False)
+        assert capsys.readouterr().err == ""
+
+
+def test_no_network_yet_is_said_so() -> None:
+    proof = td.types.Proof(td.types.Status.STOPPED, -7.0, math.inf, "time_limit", "all networks on 2 variables")
+    assert "no network was found yet; none scores above the bound -7.000000, among all" in proof_in_words(proof)
+    assert "inf" not in proof_in_words(proof) and "inf" not in str(proof)

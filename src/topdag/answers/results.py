@@ -33,6 +33,8 @@ class Status(enum.StrEnum):
     __str__ = enum.Enum.__str__  # Status.PROVED, as it is written in a program
 
 
+VAGUE_SHARE = 0.01
+"""Of the score of a network: a gap below is never called vague, even where edges gain less."""
 LIMITS = {
     Stop.INTERRUPT: "Ctrl-C",
     Stop.NOTHING_FOUND: "no network that satisfies the constraints was found",
@@ -51,13 +53,26 @@ def limit_text(stop: Stop | None) -> str | None:
 @dataclass(frozen=True)
 class Proof:
     """What is certain. No network in ``space`` scores above ``bound``; ``gap`` is bound minus score;
-    ``limit`` names the limit that stopped the search, None when it ended by itself."""
+    ``limit`` names the limit that stopped the search, None when it ended by itself. ``gain``: how much more the network
+    scores than the one without edges; None where that was not asked for, or has no score."""
 
     status: Status
     bound: float
     gap: float
     limit: str | None
     space: str
+    gain: float | None = None
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether the bound does not tell how good the network is: the gap is larger than all its edges gain together,
+        and than a hundredth of its score."""
+        if self.status is not Status.STOPPED:
+            return False
+        if not math.isfinite(self.gap):
+            return True
+        score = self.bound - self.gap
+        return self.gain is not None and self.gap > max(self.gain, VAGUE_SHARE * abs(score))
 
     @property
     def limit_in_words(self) -> str:
@@ -69,18 +84,28 @@ class Proof:
             return f"proved best among {self.space}"
         if self.status is Status.INFEASIBLE:
             return f"no network is allowed among {self.space}"
-        return (
-            f"stopped by {self.limit}; no network scores above {self.bound:.6f} (gap {self.gap:.6f}) among {self.space}"
-        )
+        if not math.isfinite(self.bound):
+            return f"stopped by {self.limit}; no bound is known yet among {self.space}"
+        gap = f"gap {self.gap:.6f}" if math.isfinite(self.gap) else "no network was found yet"
+        vague = f", {self.vague_in_words}" if self.vague_in_words else ""
+        return f"stopped by {self.limit}; no network scores above {self.bound:.6f} ({gap}{vague}) among {self.space}"
+
+    @property
+    def vague_in_words(self) -> str:
+        """Why the bound does not tell how good the network is; empty where it does, and where there is no network."""
+        if not self.is_vague or self.gain is None:
+            return ""
+        gained = f"all its edges together gain {self.gain:.6f}" if self.gain > 0 else "its edges gain nothing"
+        return f"too much to tell how good this network is: {gained}"
 
 
-def proof_of(limit: Stop | None, best: float, most: float, space: str) -> Proof:
+def proof_of(limit: Stop | None, best: float, most: float, space: str, gain: float | None = None) -> Proof:
     """Of the best that was found, minus infinity where there is none, when nothing scores above ``most``; ``limit``:
-    what came before that was certain, None when it is."""
+    what came before that was certain, None when it is; ``gain``: as of a proof."""
     if limit is None:
         return Proof(Status.PROVED if best > -math.inf else Status.INFEASIBLE, best, 0.0, None, space)
     bound = max(best, most)
-    return Proof(Status.STOPPED, bound, bound - best, limit_text(limit), space)
+    return Proof(Status.STOPPED, bound, bound - best, limit_text(limit), space, gain)
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,9 @@ def _stopped_in_words(found: NetworkList | ClassList) -> str:
     if not len(found):
         return f"{stopped} before anything was listed; no {one} scores above {floor}"
     if found.floor > found.scores[0]:
-        return f"{stopped}: the list begins with the best found, which is not proved; others may score up to {floor}"
+        begun = f"{stopped}: the list begins with the best found, which is not proved; others may score up to {floor}"
+        vague = found.proof.vague_in_words
+        return f"{begun}, which is {rounded_up(found.proof.gap)} more ({vague})" if vague else begun
     behind = factor_text(math.exp(min(700.0, found.scores[0] - found.floor)))
     return (
         f"{stopped}: the list is complete above the floor {floor}, a factor of {behind} behind the best; "

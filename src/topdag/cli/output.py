@@ -106,7 +106,10 @@ def proof_in_words(proof: Proof) -> str:
     if not math.isfinite(proof.bound):
         return f"{stopped}; no bound is known yet, among {proof.space}."
     bound, gap = rounded_up(proof.bound), rounded_up(proof.gap)
-    return f"{stopped}, but none scores above the bound {bound}, which is {gap} more, among {proof.space}."
+    if not math.isfinite(proof.gap):
+        return f"{stopped}, and no network was found yet; none scores above the bound {bound}, among {proof.space}."
+    vague = f" ({proof.vague_in_words})" if proof.vague_in_words else ""
+    return f"{stopped}, but none scores above the bound {bound}, which is {gap} more{vague}, among {proof.space}."
 
 
 def rounded_up(value: float) -> str:

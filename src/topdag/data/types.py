@@ -125,7 +125,11 @@ def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dic
 
 def facts_of(column: Column, place: int) -> Facts:
     numbers = None
-    if holds_numbers(column) and len(column.values) and -MOST_WHOLE < column.values[0] <= column.values[-1] < MOST_WHOLE:
+    if (
+        holds_numbers(column)
+        and len(column.values)
+        and -MOST_WHOLE < column.values[0] <= column.values[-1] < MOST_WHOLE
+    ):
         numbers = np.array(column.values, dtype=np.float64)
     return Facts(column, place, len(column.codes), numbers, words_of(column.name))
 

@@ -299,5 +299,11 @@ def _given_network(trail: Trail) -> Network | None:
 
 def _answer(trail: Trail, run: Run, network: Network | None, limit: Stop | None = None) -> Answer:
     value = -math.inf if network is None else trail.score_of(network)
-    most = value if limit is None else upper_bound(trail)
-    return answer_of(trail, run, network, value, proof_of(limit, value, most, space_of(trail)))
+    if limit is None:
+        return answer_of(trail, run, network, value, proof_of(None, value, value, space_of(trail)))
+    from topdag.questions.stopped import gain_of, what_helps  # only where a limit came
+
+    gain = None if network is None else gain_of(trail, network)
+    proof = proof_of(limit, value, upper_bound(trail), space_of(trail), gain)
+    answer = answer_of(trail, run, network, value, proof)
+    return replace(answer, notes=(*answer.notes, *what_helps(trail, run, proof)))

@@ -153,7 +153,7 @@ def listed(
     found = reading.whole()
     if found is None:
         found = reading.so_far(reading.trail.limit(run))
-    return found if len(found) or found.proof.status is not Status.STOPPED else begun(found, reading.trail)
+    return found if len(found) or found.proof.status is not Status.STOPPED else begun(found, reading.trail, run)
 
 
 class _Reading(Generic[AnyList]):

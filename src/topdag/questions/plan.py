@@ -11,7 +11,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.html import html_table
-from topdag._util.options import option
+from topdag._util.options import option, worded
 from topdag._util.progress import display_for, shown_meanwhile
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.answers.bootstrap import N_DRAWS
@@ -25,11 +25,11 @@ from topdag.questions.request import About, Request
 from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages, require_not_too_far_from_zero
 from topdag.scoring.all_sets import bytes_to_count, within_columns
 from topdag.scoring.choice import affordable_sets
-from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.blocks import BlockKind
-from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
-from topdag.scoring.kinds.interventions import WhereNotSet
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, CustomScore, KindLike, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.gaussian import BGe, MixedBIC
+from topdag.scoring.kinds.interventions import WhereNotSet, kind_for
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import weighed_bytes
@@ -77,8 +77,14 @@ LITTLE = 1e7
 SEARCH_BYTES = 3e7
 """What a search itself starts with."""
 
-LONG = 600.0
-"""From so many seconds on a plan advises."""
+LONG = 60.0
+"""From so many seconds on a plan advises, or from as many as are allowed."""
+SHARE_OF_ADVISED = 1 / 4
+"""What is advised is planned to take no more than this share of the time that is long."""
+LEAST_ADVISED = 1.0
+"""Seconds that any advice may take, however short the time limit."""
+FEW_PARENTS = 3
+"""The most parents that are advised."""
 
 DRAWN = "bootstrap"
 QUESTIONS = {
@@ -144,6 +150,11 @@ class Plan:
         return html_table((), [(label, text.strip()) for label, _, text in lines])
 
     @property
+    def is_soon(self) -> bool:
+        """Whether all that is known beforehand takes no longer than a second or so."""
+        return self.scoring is not None and self.scoring + (self.search or 0.0) <= LEAST_ADVISED
+
+    @property
     def _is_open(self) -> bool:
         """Whether nothing limits beforehand what scoring takes."""
         return self.listed and self.scoring is None
@@ -180,6 +191,11 @@ class _Cost:
     search: float | None
     memory: float
 
+    @property
+    def at_least(self) -> float | None:
+        """Seconds of all that is known beforehand; lists may take less."""
+        return None if self.scoring is None else self.scoring + (self.search or 0.0)
+
     def asked(self, times: int) -> _Cost:
         """Of so many tables of this size, one after the other."""
         scoring = None if self.scoring is None else AT_LEAST + times * (self.scoring - AT_LEAST)
@@ -211,21 +227,38 @@ def plan(
     if question not in QUESTIONS:
         raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
     with shown_meanwhile("reading", display_for(None)):
-        request = replace(Request.about(source, kind, about, prior), scores=None)
-    table, kind = request.table, request.kind
-    if table is None or kind is None:
+        request = Request.about(source, kind, about, prior)
+    if request.table is None or request.kind is None:
         raise ScoreError("A plan is for a table; these scores do not hold theirs.")
+    return plan_of(request, question, None if memory_limit is None else parse_bytes(memory_limit))
+
+
+def plan_of(
+    request: Request,
+    question: str,
+    memory_limit: int | None = None,
+    *,
+    time_limit: float | None = None,
+    was_stopped: bool = False,
+) -> Plan:
+    """The plan of a request about a table, as if nothing were scored. Beyond ``time_limit`` all is long;
+    ``was_stopped``: it was, so there is advice in any case."""
+    table, kind = request.table, request.kind
+    request = Request(table, kind, request.max_parents, prior=request.prior, constraints=request.constraints)
+    assert table is not None and kind is not None
     n = len(scored_columns(table))
-    allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
+    allowed = available_memory() if memory_limit is None else memory_limit
     asked = QUESTIONS[question][1], n, table.n_rows, kind
     decision = _decided(request, n, question, allowed)
     if isinstance(decision, _Refused):
         why, advice = decision.reason, decision.advice
         return Plan(*asked, NONE, why, None, None, None, 0, fits=False, advice=advice, notes=request.notes)
-    cost = _cost(decision, request, n, question).asked(1 + N_DRAWS if question == DRAWN else 1)
-    seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
+    cost = _cost(decision, request, n, question)
+    seconds = None if cost.scoring is None or cost.search is None else cost.scoring + cost.search
     fits, listed = cost.memory <= allowed, decision.scores_lists
-    is_long = (listed and cost.scoring is None) or (seconds is not None and seconds > LONG)
+    long = LONG if time_limit is None else min(LONG, time_limit)
+    is_open = listed and cost.scoring is None
+    is_long = n > 0 and (was_stopped or is_open or (cost.at_least is not None and cost.at_least > long))
     return Plan(
         *asked,
         engine=decision.engine.value,
@@ -235,7 +268,7 @@ def plan(
         seconds=seconds,
         memory=int(cost.memory),
         fits=fits,
-        advice=_advice(request, n, question, allowed, is_long=fits) if is_long or not fits else "",
+        advice=_advice(request, n, question, allowed, cost if fits else None, long) if is_long or not fits else "",
         listed=listed,
         by_limit=memory_limit is not None,
         notes=request.notes,
@@ -266,7 +299,7 @@ def _decided(request: Request, n: int, question: str, allowed: int) -> Decision 
     except ConstraintError as error:
         return _Refused(str(error))
     except (TooLarge, ScoreError) as error:
-        return _Refused(str(error), _advice(request, n, question, allowed, is_long=False))
+        return _Refused(str(error), _advice(request, n, question, allowed, None, LONG))
     return decision
 
 
@@ -285,11 +318,25 @@ def _most_counted(n: int, max_parents: int | None) -> int:
 
 
 def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
+    """Of all tables that are asked about: that of the user, and those that are drawn."""
+    return _cost_of_one(decision, request, n, question).asked(_tables_of(question))
+
+
+def _tables_of(question: str) -> int:
+    return 1 + N_DRAWS if question == DRAWN else 1
+
+
+def _slower() -> float:
+    """Than on two cores."""
+    return max(1.0, 2 / usable_cores())
+
+
+def _cost_of_one(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     table, kind = request.table, request.kind
     assert table is not None and kind is not None
     if not n:
         return _Cost(AT_LEAST, 0.0, 0.0)
-    slower, limit = max(1.0, 2 / usable_cores()), decision.limit
+    slower, limit = _slower(), decision.limit
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, scored_columns(table))
     if decision.scores_lists:
@@ -357,10 +404,8 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind, max_parents: int | N
         most = _most_counted(n, max_parents)
         together = _seconds_to_count_together(table, most, n_sets_up_to(n, most))
         return formulas * (per_set * 2.0**n if together is None else together + PER_SET * 2.0**n)
-    if isinstance(kind, BlockKind):
-        return PER_BLOCKS * 2.0**n
-    if isinstance(kind, GaussianScore):
-        return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
+    if isinstance(kind, MatrixScore):
+        return (PER_BLOCKS if isinstance(kind, BlockKind) else PER_MINOR * (2 if isinstance(kind, BGe) else 1)) * 2.0**n
     if isinstance(kind, MixedBIC):
         discrete = [int(arity) for arity in table.arities if arity > 1]
         states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
@@ -421,29 +466,77 @@ def bytes_for_all_sets(n: int, question: str, threads: int, prior: Prior | None 
     return best_network_bytes(n) + (0 if question in BESTS else (1 + threads) * set_bytes(n))
 
 
-def _advice(request: Request, n: int, question: str, allowed: int, *, is_long: bool) -> str:
-    """``is_long``: it fits, and takes long."""
+def _advice(request: Request, n: int, question: str, allowed: int, cost: _Cost | None, long: float) -> str:
+    """What to change: where it takes more than ``long`` seconds; without a cost where memory lacks."""
     kind, prior, threads = request.kind, request.prior, usable_cores()
     assert kind is not None
     fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads, prior), allowed)
     if question in SUMS or question == "sample":
         return _advice_on_sums(prior, n, fits, question)
-    if isinstance(prior, OrderModular) and n > fits:  # tables over all orders, however few families there are
-        return f"{_leaving_out(n - fits)}, or take another prior"
+    if isinstance(prior, OrderModular):  # tables over all orders, however few families there are
+        return f"{_leaving_out(max(1, n - fits))}, or take another prior"
+    soon = max(LEAST_ADVISED, SHARE_OF_ADVISED * long)
+    shorter = _ways_to_shorten(request, n, question, allowed, soon)
+    too_many = 0 if cost is None else _columns_too_many(request, n, question, max(LEAST_ADVISED, long))
     if not isinstance(kind.unconstrained, SetScore | MatrixScore | NAL):
         fits = most_that_fit(lambda m: family_bytes(m) + bytes_for_all_sets(m, question, threads), allowed)
-        return _leaving_out(max(1, n - fits))
+        return ", or ".join([_leaving_out(max(1, n - fits, too_many)), *shorter])
     if isinstance(kind, MatrixScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
     if n <= sizes().few:  # tables over all sets, however few parents are allowed
-        limit = "" if request.max_parents is not None else f"limit the parents ({option('max_parents')}), or "
         room = f"{_leaving_out(n - fits) if n > fits else 'allow more memory'}, or "
-        return f"{limit if is_long else room}take fewer rows"
-    ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
-    if not isinstance(kind.unconstrained, BIC | AIC | NAL | MatrixScore):
-        ways.append("use BIC, whose penalty does the same")
-    most = min(fits, most_held())
-    return ", or ".join(ways) + (f"; or {_leaving_out(n - most)}" if n > most else "")
+        limit = "" if request.max_parents is not None else f"{_limiting_parents()}, or "
+        limit = "".join(f"{way}, or " for way in shorter) or limit
+        return f"{room if cost is None else limit}take fewer rows"
+    ways = shorter or [f"{_limiting_parents()}, which leaves few sets"]
+    most = min(fits, most_held(), n - too_many)
+    return ", or ".join(ways) + (f"; or {_leaving_out(n - most)}" if n / 2 <= most < n else "")
+
+
+def _ways_to_shorten(request: Request, n: int, question: str, allowed: int, soon: float) -> list[str]:
+    """Options with which the question is planned to take no more than so many seconds, and to fit."""
+    table, kind = request.table, request.kind
+    assert table is not None and kind is not None
+    limit, ways = request.max_parents, []
+    for most in range(FEW_PARENTS if limit is None else min(FEW_PARENTS, limit - 1), 0, -1):
+        if _is_soon(replace(request, max_parents=most), n, question, allowed, soon):
+            ways.append(f"{_limiting_parents(most)}, which leaves few sets")
+            break
+    is_free = kind.unconstrained is kind and not isinstance(kind, CustomScore) and kind.numbers is None
+    if is_free and not isinstance(kind, BIC | AIC | NAL | MatrixScore) and not table.incomplete:
+        bic = kind_for(table, BIC())
+        if kind != bic and _is_soon(replace(request, kind=bic), n, question, allowed, soon):
+            said = worded('kind="bic"', option("score", "bic"))
+            ways.append(f"use BIC ({said}), whose penalty leaves few sets too")
+    return ways
+
+
+def _is_soon(request: Request, n: int, question: str, allowed: int, soon: float) -> bool:
+    try:
+        decision = decide(request, QUESTIONS[question][0])
+        _require_scorable(request, decision, n, allowed)
+    except (ConstraintError, ScoreError, TooLarge):
+        return False
+    cost = _cost(decision, request, n, question)
+    return cost.at_least is not None and cost.at_least <= soon and cost.memory <= allowed
+
+
+def _limiting_parents(most: int | None = None) -> str:
+    return f"limit the parents ({option('max_parents', most)})"
+
+
+def _columns_too_many(request: Request, n: int, question: str, seconds: float) -> int:
+    """For tables over all sets, of which each column doubles what they take; 0 where nothing is known of that."""
+    table, kind = request.table, request.kind
+    assert table is not None and kind is not None
+    if table.chunks is not None or n > SEARCH_LIMIT:
+        return 0
+    engine = all_sets_choice(min(n, most_held()), "").engine
+    scoring, search = _scoring_seconds(n, table, kind, None), _search_seconds(engine, n, question)
+    if scoring is None or search is None:
+        return 0
+    total = (scoring + search) * _slower() * _tables_of(question)
+    return min(n - 1, max(0, math.ceil(math.log2(total / seconds))))
 
 
 def _advice_on_sums(prior: Prior | None, n: int, fits: int, question: str) -> str:
@@ -456,7 +549,7 @@ def _advice_on_sums(prior: Prior | None, n: int, fits: int, question: str) -> st
 
 
 def _leaving_out(columns: int) -> str:
-    return f"leave out {columns} column{'s' * (columns > 1)}"
+    return f"leave out {columns} column{'s' * (columns > 1)} ({option('leave_out')})"
 
 
 def _duration(seconds: float | None) -> str:

@@ -22,9 +22,9 @@ from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior,
 from topdag.networks.network import Network
 from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, SetScore, as_kind, coded
 from topdag.scoring.kinds.base import MatrixScore
-from topdag.scoring.kinds.interventions import kind_for
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, SetScore, as_kind, coded
+from topdag.scoring.kinds.interventions import WhereNotSet, kind_for
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
@@ -344,15 +344,26 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
 
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
     likelihoods, the others likelihoods less a penalty. No average exceeds 0. Of mixed tables nothing is known before
-    scoring.
+    scoring. Under experiments each variable has rows of its own.
     """
-    if isinstance(kind, MatrixScore):
-        return kind.bounds_alone(table)
-    if table.continuous or (table.incomplete and not isinstance(kind, NAL)):
+    last_look, everything = Run(time_limit=SECONDS_FOR_A_LAST_LOOK), range(table.n_variables)
+    if not isinstance(kind, WhereNotSet):
+        return _bounds_in(table, kind, everything, last_look)
+    try:
+        return [_bounds_in(table.rows_telling_of(x), kind.base, [x], last_look)[0] for x in everything]
+    except ScoreError:  # a variable that was set in every row, as scoring will say
         return [math.inf]
+
+
+def _bounds_in(table: Table, kind: ScoreKind, variables: Sequence[int], last_look: Run) -> list[float]:
+    if isinstance(kind, MatrixScore):
+        bounds = kind.bounds_alone(table)
+        return [bounds[x] for x in variables]
+    if table.continuous or (table.incomplete and not isinstance(kind, NAL)):
+        return [math.inf] * len(variables)
+    no_more = [-kind.least_penalty(table.n_rows, int(table.arities[x])) for x in variables]
     if isinstance(kind, NAL) or table.chunks is not None:  # no log likelihood is more than 0, and no average of them
-        return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
-    last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
+        return no_more
     view = coded(table)
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)
     everything = list(range(table.n_variables))
@@ -366,4 +377,4 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
             return 0.0  # no log likelihood is more
         return full - _core.score_set(view, formula, [v for v in everything if v != x]) + error
 
-    return [log_likelihood(x) - kind.least_penalty(table.n_rows, int(table.arities[x])) for x in everything]
+    return [log_likelihood(x) + less for x, less in zip(variables, no_more, strict=True)]

@@ -67,6 +67,8 @@ def _stopped(proof: Proof) -> Html:
     if not math.isfinite(proof.gap):
         return paragraph(tag("strong", "Not proved."), f"{start}, and no bound is known.")
     most = f", but none scores more than {number(proof.bound)}, which is {number(proof.gap)} above it."
+    if proof.vague_in_words:
+        most += " That bound is too far away to tell how good this network is."
     return paragraph(tag("strong", "Not proved."), start, most)
 
 

@@ -17,6 +17,7 @@ from topdag.answers.results import Proof, Status, limit_text, proof_of
 from topdag.knowledge.priors import OrderModular
 from topdag.networks.network import Network
 from topdag.questions.request import Request, Trail, run_stats, space_of, upper_bound
+from topdag.questions.stopped import gain_of, what_helps
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
@@ -30,16 +31,20 @@ def no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList:
     return _nothing(make, trail, run, proof_of(None, -math.inf, -math.inf, space_of(trail)))
 
 
-def begun(found: AnyList, trail: Trail) -> AnyList:
-    """With the best network found, where there is one, though nothing is proved of it."""
+def begun(found: AnyList, trail: Trail, run: Run) -> AnyList:
+    """With the best network found, where there is one, though nothing is proved of it, and with what would help."""
     network = best_found(trail)
-    if network is None:
-        return found
+    found = found if network is None else _with_first(found, trail, network)
+    notes = (*found.source.notes, *what_helps(trail, run, found.proof))
+    return replace(found, source=replace(found.source, notes=notes))
+
+
+def _with_first(found: AnyList, trail: Trail, network: Network) -> AnyList:
     masks = found.source.masks_of(network)
     is_on_grid = trail.scores is not None and not isinstance(trail.request.prior, OrderModular)
     value = found.source.store.value_of(masks) if is_on_grid else trail.score_of(network)
     bound = max(found.proof.bound, value)
-    proof = replace(found.proof, bound=bound, gap=bound - value)
+    proof = replace(found.proof, bound=bound, gap=bound - value, gain=gain_of(trail, network))
     parents = network_rows([masks], len(masks))
     return replace(found, scores=np.array([value]), parents=parents, floor=max(found.floor, value), proof=proof)
 

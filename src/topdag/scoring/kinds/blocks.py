@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -151,7 +152,7 @@ class BlockKind(MatrixScore):
             rows.append(_Rows(_contrasts(of_state / table.n_rows), codes))
         begins = tuple(np.cumsum([0, *(own.n for own in rows)]).tolist())
         shrunk = _sums_of_products(rows, begins[-1], weights) * (table.n_rows / (table.n_rows + 1))
-        for begin, end in zip(begins, begins[1:], strict=False):
+        for begin, end in pairwise(begins):
             shrunk[begin:end, begin:end] = np.identity(end - begin)
         return Blocks(table.n_rows, tuple(places), len(numbers), begins, shrunk)
 
@@ -214,7 +215,7 @@ class DegenerateGaussian(BlockKind):
     """The degenerate Gaussian score of categories and numbers as they are [Andrews, Ramsey & Cooper 2019].
 
     As if categories were cut from hidden normal columns, one for each state but one; all is linear. Where relations of
-    numbers are not, or their tails are long, :class:`RankBIC` finds fewer false edges. A network without edges scores 0.
+    numbers are not, or their tails are long, :class:`RankBIC` finds fewer false edges. Without edges the score is 0.
     """
 
     has_squares = False
