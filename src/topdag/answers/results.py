@@ -64,6 +64,11 @@ class Proof:
     gain: float | None = None
 
     @property
+    def short_space(self) -> str:
+        """The space without the precision of local scores."""
+        return self.space.partition("; local scores rounded")[0]
+
+    @property
     def is_vague(self) -> bool:
         """Whether the bound does not tell how good the network is: the gap is larger than all its edges gain together,
         and than a hundredth of its score."""
@@ -81,7 +86,7 @@ class Proof:
 
     def __str__(self) -> str:
         if self.status is Status.PROVED:
-            return f"proved best among {self.space}"
+            return f"proved best among {self.short_space}"
         if self.status is Status.INFEASIBLE:
             return f"no network is allowed among {self.space}"
         if not math.isfinite(self.bound):
@@ -173,6 +178,8 @@ class Answer(WithNetwork):
     notes: tuple[str, ...] = ()
     prior: Prior | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    about_table: tuple[str, ...] = ()
+    """How the table was understood: its size, and the decisions among the notes."""
 
     @property
     def proved(self) -> bool:
@@ -189,18 +196,27 @@ class Answer(WithNetwork):
         return f"<Answer: {self.network!r}, {self.kind}, {self.proof.status.name}>"
 
     def __str__(self) -> str:
-        lines = [str(self.network) if self.network is not None else "no network"]
+        return "\n".join(
+            [*self.about_table, str(self.network) if self.network is not None else "no network", *self._said]
+        )
+
+    @property
+    def _said(self) -> list[str]:
+        """What is said of the network."""
+        lines = []
         if self.network is not None:
-            lines.append(f"score {self.score:.6f} ({-self.score / math.log(2):.3f} bits)")
+            lines.append(f"score {self.score:.6f}" + ("" if self.kind is None else f", {self.kind}"))
         if self.prior is not None and self.network is not None and self.network.score is not None:
             added = self.score - self.network.score
             lines.append(f"of these {self.network.score:.6f} by the data and {added:+.6f} by the {self.prior}")
-        return "\n".join([*lines, str(self.proof), *self.notes])
+        return [*lines, str(self.proof), *(note for note in self.notes if note not in self.about_table)]
 
     def _repr_html_(self) -> str:
         from topdag._util.html import notes_html
 
-        return notes_html([str(self)]) if self.network is None else super()._repr_html_()
+        if self.network is None:
+            return notes_html([str(self)])
+        return notes_html(self.about_table) + self.network.to_svg() + notes_html(self._said)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: infinite numbers become None."""

@@ -253,7 +253,7 @@ def _is_network_file(path: str) -> bool:
     return path.lower().removesuffix(".gz").endswith(READ)
 
 
-def table_from(args: Namespace, said: Mapping[str, Any] | None = None) -> Table:
+def table_from(args: Namespace, said: Mapping[str, Any] | None = None, **more: Any) -> Table:
     """Return the table in ``args.file``, read as the options say; and as was ``said`` for an answer about it, where the
     options say nothing else."""
     if is_score_file(args.file):
@@ -263,7 +263,7 @@ def table_from(args: Namespace, said: Mapping[str, Any] | None = None) -> Table:
     limit = getattr(args, "memory_limit", None)
     memory_limit = None if limit is None else parse_bytes(limit)
     with shown_meanwhile("reading", line_for(quiet=getattr(args, "quiet", False))):
-        return as_table(source, reading, memory_limit)
+        return as_table(source, reading, memory_limit, **more)
 
 
 def network_source(path: str, table: str | None = None) -> Source:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from topdag._util.atomic_write import write_as_named
+from topdag._util.messages import plural
 from topdag._util.progress import TerminalLine, is_terminal
 from topdag._util.run import OnProgress, shown_bytes
 from topdag.answers.results import Answer, Proof, Status
@@ -23,6 +24,8 @@ from topdag.networks.network import REVERSIBLE, Network
 from topdag.scoring.kinds.discrete import BIC, ScoreKind
 
 WIDEST_FAMILY = 64
+MOST_DOUBTS = 3
+"""Notes in a first answer."""
 
 
 def write_text(target: Path, text: str) -> None:
@@ -42,24 +45,44 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2, allow_nan=False)
 
 
-def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> str:
-    """The network with its score and the proof; unless quiet, also what is to be said about table and time."""
-    paragraphs = []
+def answer_text(
+    answer: Answer,
+    table: Table | None,
+    *,
+    quiet: bool = False,
+    scores: bool = False,
+    verbose: bool = False,
+    next_step: str = "",
+) -> str:
+    """Return how the table was understood, the network, its score, the proof, doubts and the next command.
+
+    ``quiet`` leaves the network, its score and the proof; ``scores`` adds local scores, ``verbose`` all notes, the
+    precision of the proof and the cost.
+    """
+    paragraphs = [] if quiet or table is None else [*about_reading(answer.about_table), ""]
     if answer.network is not None:
-        scores = score_lines(answer.score, answer.kind, answer.network, answer.prior)
-        paragraphs += [network_text(answer.network), *scores]
-    paragraphs.append(labelled("proof", proof_in_words(answer.proof)))
-    if not quiet:
-        paragraphs += about_table(table, answer.notes)
+        said = score_lines(answer.score, answer.kind, answer.network, answer.prior, bits=verbose)
+        paragraphs += [network_text(answer.network, scores=scores or verbose), *said]
+    paragraphs.append(labelled("proof", proof_in_words(answer.proof, precisely=verbose)))
+    if quiet:
+        return "\n".join(paragraphs)
+    doubts = [note for note in answer.notes if note not in answer.about_table]
+    shown = doubts if verbose else doubts[:MOST_DOUBTS]
+    paragraphs += [labelled("note", note) for note in shown]
+    if len(doubts) > len(shown):
+        paragraphs.append(labelled("note", f"{plural(len(doubts) - len(shown), 'more note')} with --verbose."))
+    if verbose:
         paragraphs.append(labelled("time", time_in_words(answer)))
+    elif next_step:
+        paragraphs.append(labelled("next", next_step))
     return "\n".join(paragraphs)
 
 
-def network_text(network: Network) -> str:
-    """One line for each family, with its local score where that is known."""
+def network_text(network: Network, *, scores: bool = True) -> str:
+    """Return one line for each family, with its local score where that is known and asked for."""
     families = {name: _family(_quoted(name), network.marked_parents(name, _quoted)) for name in network.names}
     said = [f"* {REVERSIBLE}"] if network.reversible else []
-    if network.local_scores is None:
+    if network.local_scores is None or not scores:
         return "\n".join([*families.values(), *said])
     width = min(WIDEST_FAMILY, max(map(len, families.values())))
     lines = [f"{text:<{width}}  {network.local_scores[name]:16.6f}" for name, text in families.items()]
@@ -81,9 +104,14 @@ def _quoted(name: str) -> str:
 
 
 def score_lines(
-    value: float, kind: ScoreKind | None, network: Network | None = None, prior: Prior | None = None
+    value: float,
+    kind: ScoreKind | None,
+    network: Network | None = None,
+    prior: Prior | None = None,
+    *,
+    bits: bool = True,
 ) -> list[str]:
-    """The score, what of it is the data's and what the prior's, and MDL, which knows of no prior."""
+    """Return the score, what of it is the data's and what the prior's, and MDL in ``bits``, which knows no prior."""
     name = "as in the file" if kind is None else str(kind)
     by_data = value if network is None or network.score is None else network.score
     lines = [labelled("score", f"{value:.6f} nats, {name}")]
@@ -92,24 +120,26 @@ def score_lines(
         lines = [labelled("score", f"{value:.6f} nats: {parts}")]
         if isinstance(prior, OrderModular):
             lines.append(labelled("orders", f"{network.linear_extensions:,} agree with the network"))
-    if isinstance(kind, BIC):
+    if isinstance(kind, BIC) and bits:
         lines.append(labelled("MDL", f"{-by_data / math.log(2):.3f} bits"))
     return lines
 
 
-def proof_in_words(proof: Proof) -> str:
+def proof_in_words(proof: Proof, *, precisely: bool = True) -> str:
+    """Return the proof as a sentence; ``precisely``: with the precision of local scores."""
+    space = proof.space if precisely else proof.short_space
     if proof.status is Status.PROVED:
-        return f"Proved: no network scores more, among {proof.space}."
+        return f"Proved: no network scores more, among {space}."
     if proof.status is Status.INFEASIBLE:
-        return f"No network is allowed, among {proof.space}."
+        return f"No network is allowed, among {space}."
     stopped = f"Stopped by {proof.limit_in_words}: a better network may exist"
     if not math.isfinite(proof.bound):
-        return f"{stopped}; no bound is known yet, among {proof.space}."
+        return f"{stopped}; no bound is known yet, among {space}."
     bound, gap = rounded_up(proof.bound), rounded_up(proof.gap)
     if not math.isfinite(proof.gap):
-        return f"{stopped}, and no network was found yet; none scores above the bound {bound}, among {proof.space}."
+        return f"{stopped}, and no network was found yet; none scores above the bound {bound}, among {space}."
     vague = f" ({proof.vague_in_words})" if proof.vague_in_words else ""
-    return f"{stopped}, but none scores above the bound {bound}, which is {gap} more{vague}, among {proof.space}."
+    return f"{stopped}, but none scores above the bound {bound}, which is {gap} more{vague}, among {space}."
 
 
 def rounded_up(value: float) -> str:
@@ -121,6 +151,11 @@ def about_table(table: Table | None, notes: Sequence[str]) -> list[str]:
     """What was asked about: how large it is, and what was done to it."""
     size = [] if table is None else [labelled("table", table_in_words(table))]
     return [*size, *(labelled("note", note) for note in notes)]
+
+
+def about_reading(lines: Sequence[str]) -> list[str]:
+    """Return how a table was understood, a paragraph for each decision."""
+    return [labelled("" if place else "table", line) for place, line in enumerate(lines)]
 
 
 def mention_notes(notes: Sequence[str]) -> None:

@@ -78,8 +78,9 @@ def _is_number(state: Any) -> bool:
 
 
 def _replaced(table: Table, states: Sequence[tuple[Any, ...]], codes: Any, numbers: Floats, note: str) -> Table:
-    names, _, _, _, weights, targets, chunks, ordered, types, notes, *rest = table._parts()
+    names, _, _, _, weights, targets, chunks, ordered, types, decisions, notes, *rest = table._parts()
     ordered = tuple(name for name, of in zip(names, states, strict=True) if name in ordered and of)
-    notes = (*notes, note) if note else notes
+    said = (note,) if note else ()
+    about = ((*decisions, *said), (*notes, *said))
     numbers = np.ascontiguousarray(numbers).reshape(-1, len(weights))
-    return Table._made(names, tuple(states), codes, numbers, weights, targets, chunks, ordered, types, notes, *rest)
+    return Table._made(names, tuple(states), codes, numbers, weights, targets, chunks, ordered, types, *about, *rest)

@@ -63,7 +63,7 @@ from topdag.data.notes import (
     notes_on_many_states,
 )
 from topdag.data.ordered_words import order_of_words
-from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, type_by_column
+from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, described, type_by_column
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
@@ -80,6 +80,7 @@ Parts: TypeAlias = tuple[
     None,
     tuple[str, ...],
     dict[str, ColumnType],
+    tuple[str, ...],
     tuple[str, ...],
     bool,
     dict[str, Any],
@@ -208,7 +209,7 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     if not len(weights):
         raise TableError("the table has no rows")
     check_different([column.name for column in columns])
-    draft = Draft(whole_as_integers(columns, place), weights, place, tuple(notes), was_set)
+    draft = Draft(whole_as_integers(columns, place), weights, place, (), was_set)
     draft = typed(draft, options).keep(draft.weights > 0, "weight 0")
     draft = with_own_weights(draft, options)
     draft = without_useless(draft, options)
@@ -216,7 +217,7 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     draft = with_declared_states(draft, options.states or {})
     rules = rules_by_column(options.discretize, draft.columns)
     draft = without_gaps(draft, options.missing, rules)
-    return finished(*with_states_and_numbers(draft, options), options)
+    return finished(*with_states_and_numbers(draft, options), options, notes)
 
 
 def typed(draft: Draft, options: Options) -> Draft:
@@ -233,6 +234,7 @@ def typed(draft: Draft, options: Options) -> Draft:
         columns.append(own)
         missing_codes |= {} if code is None else {column.name: code}
     types = column_types(columns, options.types, has_weights=options.weights is not None)
+    types = {column.name: described(types[column.name], column) for column in columns}
     return replace(draft, columns=columns, types=types, notes=draft.notes + note_on_missing_codes(missing_codes))
 
 
@@ -244,8 +246,10 @@ def with_own_weights(draft: Draft, options: Options) -> Draft:
     if options.weights is not None:
         raise TableError(f"a row has one weight: {option('types')} names {name!r} beside {option('weights')}")
     columns, weights = weights_apart(draft.columns, name, draft.place)
-    note = () if draft.types[name].given else note_on_weight(name)
-    return replace(draft, columns=columns, weights=weights, notes=draft.notes + note).keep(weights > 0, "weight 0")
+    if draft.types[name].given:
+        return replace(draft, columns=columns, weights=weights).keep(weights > 0, "weight 0")
+    counted = replace(draft, columns=columns, weights=weights).keep(weights > 0, "count 0")
+    return replace(counted, notes=draft.notes + note_on_weight(name))  # empty cells of a table of counts are no loss
 
 
 def without_useless(draft: Draft, options: Options) -> Draft:
@@ -438,7 +442,10 @@ def with_code_for_missing(column: Column) -> Column:
     return replace(column, codes=np.where(column.codes < 0, len(column.values), column.codes))
 
 
-def finished(draft: Draft, continuous: Collection[str], ordered: tuple[str, ...], options: Options) -> Parts:
+def finished(
+    draft: Draft, continuous: Collection[str], ordered: tuple[str, ...], options: Options, others: Sequence[str]
+) -> Parts:
+    """Return the parts of the table; ``others``: notes from reading."""
     keeps_gaps = options.missing in ("keep", "auto") and bool(gaps_of(draft.columns))
     coded = with_code_for_missing if keeps_gaps else with_missing_state
     columns = [column if column.name in continuous else limited(coded(column)) for column in draft.columns]
@@ -455,7 +462,11 @@ def finished(draft: Draft, continuous: Collection[str], ordered: tuple[str, ...]
             row[:] = column.codes[first]
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
     n_rows = int(draft.weights.sum())
-    notes = (*draft.notes, *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]))
+    notes = (
+        *draft.notes,
+        *others,
+        *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]),
+    )
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states([c for c in columns if c.name not in (*continuous, *ordered)], n_rows)
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
@@ -468,9 +479,23 @@ def finished(draft: Draft, continuous: Collection[str], ordered: tuple[str, ...]
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
         targets = ()
-    types = dict(draft.types)
+    types, decisions = dict(draft.types), draft.notes
     said = options.said()
-    return names, states, codes, held, weights, targets, None, ordered, types, notes, options.keep_constant, said
+    return (
+        names,
+        states,
+        codes,
+        held,
+        weights,
+        targets,
+        None,
+        ordered,
+        types,
+        decisions,
+        notes,
+        options.keep_constant,
+        said,
+    )
 
 
 def limited(column: Column) -> Column:

@@ -18,8 +18,8 @@ FEW_LOST = 0.1
 """The share of rows that may be dropped without a second thought: docs/develop/mixed_scores.md, section Gaps."""
 MOST_LOST = 0.5
 """Where numbers are among the columns and more rows would be dropped, columns with most gaps are left out."""
-FEW_COSTLY, MOST_COSTLY = 3, 10
-"""So many columns are named as costly at most; more than a few only if each has many gaps."""
+MOST_COSTLY = 3
+"""So many columns are named as costly at most."""
 
 Gaps: TypeAlias = Mapping[str, NDArray[np.bool_]]
 """The columns with missing cells, and the rows in which these are."""
@@ -131,9 +131,7 @@ def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_
 
 def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> list[str]:
     """Return the columns with most gaps, as few as make dropping cheap; two columns are left at least."""
-    n_costly = sum(n >= FEW_LOST * n_rows for n in n_gaps.values())
-    at_most = min(max(FEW_COSTLY, min(n_costly, MOST_COSTLY)), n_columns - 2)
-    by_cost = sorted(n_gaps, key=lambda name: -n_gaps[name])[:at_most]
+    by_cost = sorted(n_gaps, key=lambda name: -n_gaps[name])[: min(MOST_COSTLY, n_columns - 2)]
     enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < FEW_LOST * n_rows)
     return by_cost[: next(enough, len(by_cost))]
 

@@ -69,6 +69,7 @@ class Table:
     chunks: ChunkedRows | None  # the rows, where they are too many to hold; then there are none in the arrays
     ordered: tuple[str, ...]  # variables with states whose order counts, at least five of them
     types: Mapping[str, ColumnType]  # of every column that was read, also of those left out
+    decisions: tuple[str, ...]  # how the columns and missing cells were understood, and what changes it; also in notes
     notes: tuple[str, ...]
     keep_constant: bool
     reading: Mapping[str, Any]  # what was said when it was made, as far as JSON can hold it
@@ -273,7 +274,7 @@ class Table:
         held = {name: numbers for name, numbers in zip(self.continuous, self._numbers, strict=True) if name in names}
         numbers = np.array([held[name] for name in names if name in held]).reshape(len(held), len(weights))
         ordered = tuple(name for name in names if name in self.ordered)
-        rest = (None, ordered, self.types, (), self.keep_constant, self.reading)
+        rest = (None, ordered, self.types, (), (), self.keep_constant, self.reading)
         return Table._made(names, states, codes, numbers, weights, (), *rest)
 
     def index(self, name: str) -> int:
@@ -338,6 +339,15 @@ class Table:
     def rows_in_words(self) -> str:
         how = f"{self.n_distinct:,} distinct" if self.chunks is None else "read chunk by chunk"
         return f"{plural(self.n_rows, 'row')} ({how})"
+
+    @property
+    def summary(self) -> str:
+        """How many rows and variables of each kind there are, in words."""
+        n_numbers = sum(map(self.is_number, range(self.n_variables)))
+        n_categories = self.n_variables - n_numbers
+        parts = [f"{n_numbers} as numbers"] * bool(n_numbers) + [f"{n_categories} as categories"] * bool(n_categories)
+        split = f": {', '.join(parts)}" if n_numbers else ""
+        return f"{plural(self.n_rows, 'row')} of {plural(self.n_variables, 'variable')}{split}"
 
     def _repr_html_(self) -> str:
         """For notebooks: a row for each variable."""
@@ -412,5 +422,5 @@ def table_of_columns(
     if chunks is None:
         return Table._made(*build(columns, options, place, notes))
     no_rows = np.zeros((len(chunks.names), 0), np.uint16), np.zeros((0, 0)), np.zeros(0, np.uint32)
-    about: tuple[Any, ...] = (chunks, (), {}, notes, options.keep_constant, options.said())
+    about: tuple[Any, ...] = (chunks, (), {}, (), notes, options.keep_constant, options.said())
     return Table._made(chunks.names, chunks.states, *no_rows, (), *about)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ LEFT_OUT = ("identifier", "text", "date", "duplicate")
 """Columns of these types are no variables."""
 FEWEST_OF_NUMBERS = 5
 """A column of whole numbers or ordered states with fewer values counts as one of categories."""
+MOST_SHOWN = 5
+"""Values of a column in the view of a table."""
 MOST_STATES_OF_ORDERED = 20
 """Whole numbers with more values are held as numbers rather than states."""
 
@@ -48,6 +50,10 @@ class ColumnType:
     type: str
     reason: str
     given: bool = False
+    values: str = ""
+    """Some of them, or their range."""
+    n_missing: int = 0
+    """Rows without a value."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,15 @@ def column_types(
         found |= {name: new for name, new in refine(facts, found).items() if not found[name].given}
     require_one_weight(found)
     return found
+
+
+def described(of: ColumnType, column: Column) -> ColumnType:
+    """Return the type with what the column holds."""
+    n, values = len(column.values), column.values
+    is_range = holds_numbers(column) and n > MOST_SHOWN
+    shown = f"{values[0]:g} to {values[-1]:g}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
+    more = f", ... ({n:,})" if n > MOST_SHOWN and not is_range else ""
+    return replace(of, values=shown + more, n_missing=int((column.codes < 0).sum()))
 
 
 def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, str]:

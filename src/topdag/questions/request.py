@@ -274,7 +274,8 @@ def space_of(trail: Trail) -> str:
 
 def answer_of(trail: Trail, run: Run, network: Network | None, value: float, proof: Proof) -> Answer:
     request, stats = trail.request, stats_of(trail, run)
-    return Answer(network, value, proof, stats, request.kind, trail.notes, request.prior, trail.reading)
+    about = () if request.table is None else (f"{request.table.summary}.", *request.table.decisions)
+    return Answer(network, value, proof, stats, request.kind, trail.notes, request.prior, trail.reading, about)
 
 
 def stats_of(trail: Trail, run: Run) -> Stats:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from topdag.cli.command import Command
 
 SUMMARIES = {
+    "look": "what each column of a table is, and what topdag will do with it",
     "best": "the best network of a table, with proof",
     "list": "the k best networks or equivalence classes of a table",
     "within": "all networks or classes within a Bayes factor of the best, or their number",

@@ -12,7 +12,7 @@ from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError, search_costs
-from topdag.cli.options import add_asked, network_source, request_from, running, writable
+from topdag.cli.options import STANDARD_INPUT, add_asked, network_source, request_from, running, writable
 from topdag.cli.output import answer_text, as_json, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
@@ -55,6 +55,10 @@ def add_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     add_output(group, f".json (the answer), {ABOUT_NETWORKS}", several=True)
     add_json(group, quiet="print network, score and proof, nothing else")
+    group.add_argument("--scores", action="store_true", help="print the local score of each family")
+    group.add_argument(
+        "--verbose", action="store_true", help="print all notes, the precision of the proof and the cost"
+    )
 
 
 def find_best(args: Namespace) -> Exit:
@@ -69,8 +73,16 @@ def find_best(args: Namespace) -> Exit:
         _write(answer, asked.table, outputs)
     finally:  # a full disk must not cost the answer
         with printing():
-            say(as_json(answer.to_dict()) if args.json else answer_text(answer, asked.table, quiet=args.quiet))
+            say(as_json(answer.to_dict()) if args.json else _text(answer, asked.table, args))
     return code
+
+
+def _text(answer: Answer, table: Table | None, args: Namespace) -> str:
+    how_sure = "edges" if answer.kind is not None and answer.kind.is_likelihood else "bootstrap"
+    is_asked = table is not None and args.file != STANDARD_INPUT and answer.proved
+    next_step = f"topdag {how_sure} {args.file} tells how sure each edge is" if is_asked else ""
+    shown = {"quiet": args.quiet, "scores": args.scores, "verbose": args.verbose}
+    return answer_text(answer, table, **shown, next_step=next_step)
 
 
 def _asked(args: Namespace, run: Run) -> Request:

@@ -43,7 +43,7 @@ def show_demo(args: Namespace) -> Exit:
         write_text(to, csv_text(table))
     say(f"The chest clinic: {table_in_words(table)}, drawn with seed {args.seed}.\n")
     answer, code = answer_and_exit(Request(table, BDeu()), Run())
-    say(answer_text(answer, None))
+    say(answer_text(answer, None, scores=True))
     if answer.network is not None:
         say("\n" + comparison(answer.network, example_network().network))
     say("\n" + TRY_NEXT)
