@@ -96,12 +96,14 @@ def candidates(group: str, table: Drawn, seed: int) -> Iterator[tuple[str, np.nd
                 yield f"RankBIC, power {power}", edge_probabilities(total, power)
             if seed < BOOTSTRAPPED:
                 yield "RankBIC, where bootstrapped", edge_probabilities(total)
+                yield "RankBIC, power 0.5, where bootstrapped", edge_probabilities(total, 0.5)
     if group == "numbers":
         scores = td.score(table_of(table.columns, table.states), td.BGe(), keep="all", threads=1)
         yield "BGe, standardized", edge_probabilities(network_scores(scores))
     if group == "categories":
-        scores = td.score(table_of(table.columns, table.states), td.BDeu(), keep="all", threads=1)
-        yield "BDeu(1)", edge_probabilities(network_scores(scores))
+        for name, kind in {"BDeu(1)": td.BDeu(), "K2, nearly the true prior": td.K2()}.items():
+            scores = td.score(table_of(table.columns, table.states), kind, keep="all", threads=1)
+            yield name, edge_probabilities(network_scores(scores))
     if seed < BOOTSTRAPPED:
         yield f"bootstrap of RankBIC, {RESAMPLES}", bootstrapped(table, seed)
 
@@ -206,18 +208,18 @@ def main() -> None:
 
 def print_group(own: list[dict[str, Any]]) -> None:
     columns = ("log loss", "se", "directed", "Brier", "off by", "slope", "sure", "says an edge", "is an edge")
-    print("\n{:28}".format(f"{own[0]['world']}, {own[0]['group']}"), *(f"{name:>12}" for name in columns))
+    print("\n{:38}".format(f"{own[0]['world']}, {own[0]['group']}"), *(f"{name:>12}" for name in columns))
     for r in own:
         if r["kind"] or r["rows"]:
             continue
-        print(f"{r['score']:28}", *(f"{r[name] if r[name] is not None else '':>12}" for name in columns))
+        print(f"{r['score']:38}", *(f"{r[name] if r[name] is not None else '':>12}" for name in columns))
     names = list(dict.fromkeys(r["score"] for r in own))
     parts = list(dict.fromkeys((r["kind"], r["rows"]) for r in own if r["kind"] or r["rows"]))
-    print(f"{'log loss / slope':28}", *(f"{kind or rows:>21}" for kind, rows in parts))
+    print(f"{'log loss / slope':38}", *(f"{kind or rows:>21}" for kind, rows in parts))
     for name in names:
         cells = [next(r for r in own if (r["kind"], r["rows"], r["score"]) == (*part, name)) for part in parts]
         texts = [f"{r['log loss']:.3f} / {r['slope']:.2f}" for r in cells]
-        print(f"{name:28}", *(f"{text:>21}" for text in texts), flush=True)
+        print(f"{name:38}", *(f"{text:>21}" for text in texts), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Missing cells: from which share of incomplete rows on do node averages find more than complete rows do?
 
-Categories: rows dropped against NAL by both penalties. Numbers: rows dropped against leaving out the column that has
-the gaps. python -m bench gaps [--quick]
+Categories: rows dropped against NAL by several penalties, and against structural EM. Numbers: rows dropped against
+leaving out the column that has the gaps. python -m bench gaps [--quick]
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
 """Of rows with a missing cell."""
 CAUSES = ("by chance", "by another column")
 WAYS = ("drop, BIC", "NAL", "NAL, bic", "NAL, 2 bic", "NAL, 4 bic")
+EM, EM_NETWORKS, EM_ROWS, EM_SHARE = "structural EM", 12, (200, 1000), 0.4
+"""Structural EM takes half a second, so it is tried on fewer tables, and from this share on."""
 COLUMN_WAYS = ("drop rows", "drop the column", "no gaps")
 
 
@@ -46,12 +48,20 @@ def where_missing(cause: str, share: float, table: Drawn, rng: np.random.Generat
     return marks
 
 
+def coded(table: Drawn, codes: np.ndarray) -> Any:
+    """A topdag.Table of these codes, -1 for a missing cell."""
+    import topdag as td
+
+    states = [[str(s) for s in range(many)] for many in table.states]
+    return td.Table.from_codes([f"v{i}" for i in range(len(states))], codes, states=states, keep_constant=True)
+
+
 def found_by(way: str, table: Drawn, marks: np.ndarray) -> Any:
     import topdag as td
 
     codes = np.array(table.columns)
-    names = [f"v{i}" for i in range(len(codes))]
-    states = [[str(s) for s in range(many)] for many in table.states]
+    if way == EM:
+        return td.structural_em(coded(table, np.where(marks, -1, codes)), max_parents=4).network
     bic = math.log(codes.shape[1]) / 2
     kind: Any = {
         "drop, BIC": td.BIC(),
@@ -62,8 +72,8 @@ def found_by(way: str, table: Drawn, marks: np.ndarray) -> Any:
     }[way]
     made = np.where(marks, -1, codes) if kind != td.BIC() else codes[:, ~marks.any(axis=0)]
     if not made.shape[1]:
-        return td.Network(names, {})
-    answer = td.best_network(td.Table.from_codes(names, made, states=states, keep_constant=True), kind, threads=1)
+        return td.Network([f"v{i}" for i in range(len(codes))], {})
+    answer = td.best_network(coded(table, made), kind, threads=1)
     assert answer.proof.gap == 0
     return answer.network
 
@@ -83,7 +93,8 @@ def runs_of(networks: int, rows: tuple[int, ...]) -> Iterator[dict[str, Any]]:
         )
         for at, (cause, share) in enumerate(itertools.product(CAUSES, SHARES)):
             marks = where_missing(cause, share, table, np.random.default_rng([seed, n_rows, at]))
-            for way in WAYS:
+            with_em = seed < EM_NETWORKS and n_rows in EM_ROWS and share >= EM_SHARE
+            for way in (*WAYS, EM) if with_em else WAYS:
                 found = distance(table.edges, found_by(way, table, marks))
                 yield about | {"cause": cause, "share": share, "way": way} | found
 
@@ -102,17 +113,18 @@ def number_runs(networks: int, rows: tuple[int, ...]) -> Iterator[dict[str, Any]
                 if way == "drop the column":  # it stays as a constant, which has no edges
                     columns[0] = np.zeros(n_rows)
                 found = distance(table.edges, best_by(by_rank_bic, columns, table.states))
-                yield {"rows": n_rows, "seed": seed, "cause": None, "share": share, "way": way} | found
+                yield {"rows": n_rows, "seed": (kind, seed), "cause": None, "share": share, "way": way} | found
 
 
 def summary(runs: list[dict[str, Any]], others: tuple[str, ...]) -> list[dict[str, Any]]:
     """Means with standard errors; of ``others`` also the difference from dropping rows on the same tables."""
     keys = list(dict.fromkeys((r["rows"], r["cause"], r["share"], r["way"]) for r in runs))
-    values: dict[Any, np.ndarray] = {}
+    values: dict[Any, dict[Any, int]] = {}
     made = []
     for key in keys:
         own = [r for r in runs if (r["rows"], r["cause"], r["share"], r["way"]) == key]
-        values[key] = shd = np.array([r["shd"] for r in own], dtype=float)
+        values[key] = {r["seed"]: r["shd"] for r in own}
+        shd = np.array([*values[key].values()], dtype=float)
         wrong = {name: round(float(np.mean([r[name] for r in own])), 2) for name in ("false", "missed")}
         made.append(dict(zip(("rows", "cause", "share", "way"), key, strict=True)) | {"shd": round(shd.mean(), 2)})
         made[-1] |= {"se": round(float(shd.std(ddof=1) / np.sqrt(len(shd))), 2), **wrong}
@@ -120,7 +132,7 @@ def summary(runs: list[dict[str, Any]], others: tuple[str, ...]) -> list[dict[st
             (values[(*key[:3], way)] for way in ("drop, BIC", "drop rows") if (*key[:3], way) in values), None
         )
         if key[3] in others and dropped is not None:
-            more = shd - dropped
+            more = np.array([found - dropped[seed] for seed, found in values[key].items()], dtype=float)
             made[-1] |= {"more than dropping": round(float(more.mean()), 2)}
             made[-1] |= {"se of that": round(float(more.std(ddof=1) / np.sqrt(len(more))), 2)}
     return made
@@ -143,7 +155,7 @@ def main() -> None:
     quick = given("quick") is not None
     print(f"Missing cells, {N} columns. {machine()}")
     networks, rows = (3, ROWS[:2]) if quick else (NETWORKS, ROWS)
-    categories = summary(list(runs_of(networks, rows)), WAYS[1:])
+    categories = summary(list(runs_of(networks, rows)), (*WAYS[1:], EM))
     shown(categories, "Categories")
     numbers = summary(list(number_runs(networks, rows)), COLUMN_WAYS[1:])
     shown(numbers, "Numbers, gaps in one column, RankBIC")

@@ -17,9 +17,10 @@ COLOURS = {
     "codes as numbers": "#9e9e9e",
     "GaussianBIC": "#1565c0",
     "GaussianBIC, normal scores": "#64b5f6",
-    "BGe, standardized": "#c62828",
+    "BGe, standardized": "#8d6e63",
     "RankBIC, power 0.5": "#43a047",
     "bootstrap of RankBIC, 50": "#212121",
+    "K2, nearly the true prior": "#ec407a",
 }
 DRAWN = {"4 and 4": "4 categories and 4 numbers", "8 numbers": "8 numbers"}
 
@@ -66,10 +67,11 @@ def draw_calibration() -> None:
                 says, often, _ = zip(*(point for point in r["curve"] if point[2] >= 20), strict=True)
                 panel.plot(says, often, "o-", color=COLOURS[r["score"]], markersize=2.5, linewidth=1, label=r["score"])
         panel.set_title(f"{group}, {world} networks", fontsize=9)
-        panel.legend(fontsize=6, frameon=False)
     panels[0].set_ylabel("how often there is an edge", fontsize=7)
     panels[-1].set_xlabel("probability of an edge", fontsize=7)
-    _keep(figure, "calibration")
+    lines = {line.get_label(): line for panel in panels for line in panel.lines if line.get_label() in COLOURS}
+    figure.legend(lines.values(), lines, fontsize=6, frameon=False, ncols=5, loc="lower center")
+    _keep(figure, "calibration", below=0.07)
 
 
 def _panels(many: int, width: float, height: float, rows: int = 1) -> tuple[Any, list[Any]]:
@@ -85,7 +87,7 @@ def _panels(many: int, width: float, height: float, rows: int = 1) -> tuple[Any,
     return figure, list(axes.flat)
 
 
-def _keep(figure: Any, name: str) -> None:
-    figure.tight_layout()
+def _keep(figure: Any, name: str, below: float = 0.0) -> None:
+    figure.tight_layout(rect=(0, below, 1, 1))
     figure.savefig(PICTURES / f"{name}.png", dpi=120, metadata={"Software": None}, facecolor="white")
     print(f"docs/pictures/{name}.png")
