@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     )
     from topdag.report.write import write_report
     from topdag.scoring.keep import KBest, Within
-    from topdag.scoring.kinds.discrete import AIC, BIC, K2, NAL, BDe, BDeu, BDs, CustomScore, fNML, qNML
     from topdag.scoring.kinds.blocks import DegenerateGaussian, RankBIC
+    from topdag.scoring.kinds.discrete import AIC, BIC, K2, NAL, BDe, BDeu, BDs, CustomScore, fNML, qNML
     from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.scoring.parent_bounds import parent_bounds
     from topdag.scoring.score import score

@@ -15,8 +15,8 @@ from topdag.knowledge.priors import OrderModular
 from topdag.scoring.allowed import are_few, require_enough_parents
 from topdag.scoring.choice import form_of_scores, kept_by_default
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.base import MatrixScore
+from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns

@@ -19,8 +19,8 @@ from topdag.knowledge.compiled import free_rules
 from topdag.knowledge.facts import transitive
 from topdag.networks.network import Network
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, scores_of
-from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.kinds.base import MatrixScore
+from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.probability_losses import together
 from topdag.scoring.pruned import pruning_question
 from topdag.scoring.task import ScoringTask, scored_columns

@@ -25,10 +25,10 @@ from topdag.questions.request import About, Request
 from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages, require_not_too_far_from_zero
 from topdag.scoring.all_sets import bytes_to_count, within_columns
 from topdag.scoring.choice import affordable_sets
-from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.blocks import BlockKind
-from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.gaussian import BGe, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.task import scored_columns
@@ -357,10 +357,9 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind, max_parents: int | N
         most = _most_counted(n, max_parents)
         together = _seconds_to_count_together(table, most, n_sets_up_to(n, most))
         return formulas * (per_set * 2.0**n if together is None else together + PER_SET * 2.0**n)
-    if isinstance(kind, BlockKind):
-        return PER_BLOCKS * 2.0**n
-    if isinstance(kind, GaussianScore):
-        return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
+    if isinstance(kind, MatrixScore):
+        each = PER_BLOCKS if isinstance(kind, BlockKind) else PER_MINOR * (2 if isinstance(kind, BGe) else 1)
+        return each * 2.0**n
     if isinstance(kind, MixedBIC):
         discrete = [int(arity) for arity in table.arities if arity > 1]
         states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))

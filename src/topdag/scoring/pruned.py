@@ -16,8 +16,8 @@ from topdag._util.bitsets import Sets, bits, set_array
 from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.blocks import BlockKind
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import MOST_WALKED, Pruning, ScoringTask
@@ -162,7 +162,9 @@ def grid_scores(
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
     is_narrow = n <= MOST_WALKED
-    has_rule = isinstance(kind.unconstrained, BIC | AIC | PenalisedGaussian | BlockKind) or (is_narrow and isinstance(kind, BDeu))
+    has_rule = isinstance(kind.unconstrained, BIC | AIC | PenalisedGaussian | BlockKind) or (
+        is_narrow and isinstance(kind, BDeu)
+    )
     has_rule = has_rule or (isinstance(kind, NAL) and kind.penalty != 0)
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
         discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"

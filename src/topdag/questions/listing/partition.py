@@ -23,8 +23,8 @@ from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
 from topdag.questions.listing.sources import Wanted, spread_of, wide_enough
 from topdag.scoring.keep import MOST_IN_A_LIST
-from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.base import MatrixScore
+from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.score import scored_whole
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from topdag._util.arrays import Floats
 from topdag._util.options import worded
 from topdag.data.groups import numbers_of
 from topdag.errors import ScoreError
-from topdag.scoring.kinds.base import MatrixScore, ScoreKind, coded
+from topdag.scoring.kinds.base import MatrixScore, coded
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -151,7 +152,7 @@ class BlockKind(MatrixScore):
             rows.append(_Rows(_contrasts(of_state / table.n_rows), codes))
         begins = tuple(np.cumsum([0, *(own.n for own in rows)]).tolist())
         shrunk = _sums_of_products(rows, begins[-1], weights) * (table.n_rows / (table.n_rows + 1))
-        for begin, end in zip(begins, begins[1:], strict=False):
+        for begin, end in pairwise(begins):
             shrunk[begin:end, begin:end] = np.identity(end - begin)
         return Blocks(table.n_rows, tuple(places), len(numbers), begins, shrunk)
 
@@ -200,18 +201,13 @@ class RankBIC(BlockKind):
     def values_of(self, number: Floats, counts: Floats) -> Floats:
         return normal_scores(number, counts)
 
-    def of_columns(self, table: Table, columns: Sequence[int]) -> ScoreKind:
-        from topdag.scoring.kinds.discrete import BIC  # which names this score
-
-        return BIC() if all(table.states[v] for v in columns) else self
-
 
 @dataclass(frozen=True)
 class DegenerateGaussian(BlockKind):
     """The degenerate Gaussian score of categories and numbers as they are [Andrews, Ramsey & Cooper 2019].
 
     As if categories were cut from hidden normal columns, one for each state but one; all is linear. Where relations of
-    numbers are not, or their tails are long, :class:`RankBIC` finds fewer false edges. A network without edges scores 0.
+    numbers are not, or tails are long, :class:`RankBIC` finds fewer false edges. A network without edges scores 0.
     """
 
     has_squares = False
@@ -274,7 +270,8 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 def _centred(column: Floats, weights: Floats) -> Floats:
-    return column - float(weights @ column)
+    found: Floats = column - float(weights @ column)
+    return found
 
 
 def _deviation(column: Floats, weights: Floats) -> float:
@@ -283,4 +280,5 @@ def _deviation(column: Floats, weights: Floats) -> float:
 
 def _standardised(column: Floats, weights: Floats) -> Floats:
     centred = _centred(_centred(column, weights), weights)
-    return centred / _deviation(centred, weights)
+    found: Floats = centred / _deviation(centred, weights)
+    return found
