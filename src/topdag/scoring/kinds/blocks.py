@@ -20,6 +20,7 @@ import numpy as np
 
 from topdag._core import BlockScore, CellKind, CodedTable, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats
+from topdag._util.options import question
 from topdag.data.groups import numbers_of
 from topdag.scoring.kinds.base import MatrixScore, coded
 
@@ -101,8 +102,8 @@ class BlockKind(MatrixScore):
     def notes_on_weights(self) -> tuple[str, ...]:
         check = question("bootstrap")
         return (
-            f"Networks weigh by exp({self!r}), a quasi-likelihood: of drawn networks it was as well calibrated as BIC is, "
-            f"and like that too sure of what it says. {check} checks it.",
+            f"Networks weigh by exp({self!r}), a quasi-likelihood: on simulated tables it was as well calibrated as BIC, "
+            f"and both were too sure; compare {check}.",
         )
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
