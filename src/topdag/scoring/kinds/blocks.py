@@ -102,8 +102,8 @@ class BlockKind(MatrixScore):
     def notes_on_weights(self) -> tuple[str, ...]:
         check = question("bootstrap")
         return (
-            f"Networks weigh by exp({self!r}), a quasi-likelihood: on simulated tables it was as well calibrated as BIC, "
-            f"and both were too sure; compare {check}.",
+            f"Networks weigh by exp({self!r}), a quasi-likelihood: on simulated tables as well calibrated as BIC, and "
+            f"both are too sure; compare {check}.",
         )
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
