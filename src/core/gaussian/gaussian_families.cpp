@@ -151,7 +151,7 @@ struct Node {
     VarSet set = 0;
     int size = 0, rows = 0;
     double cells = 1.0;    // of the conditions among the parents, where these score as a table of their own
-    double log_det = 0.0;
+    double log_det = 0.0, log_residual = 0.0;
     double offset = 0.0;   // what that table adds
     double below = none;   // the best score met of subsets
 };
@@ -208,7 +208,8 @@ private:
     std::vector<int> square_;   // its row among the squares; -1: it has none
     Scatter matrix_, squares_;
     std::vector<std::vector<DoubleDouble>> left_, left_squares_;
-    Small small_, small_squares_, own_;
+    Small small_, small_squares_;
+    std::vector<DoubleDouble> own_;
     std::unordered_map<VarSet, double> best_;  // of sets met: the best score of them and what was met of their subsets
     std::vector<double> kept_scores_;          // for k
     Found found_;
@@ -245,12 +246,17 @@ private:
         return node.squares == nullptr ? 0.0 : score_.half_rows * log_of(node.squares[0]);
     }
 
-    // The log of what is left of the variable; false where nothing is.
-    bool log_residual_of(const Node& node, double& log_residual) {
+    // Finds the log of what is left of the variable; false where nothing is.
+    bool find_residual(Node& node) {
         const int own = begins_[1];
-        own_.entries.assign(node.matrix, node.matrix + triangle_row(own));
-        log_residual = 0.0;
-        return eliminate_rows(own_.entries.data(), 0, own, matrix_.least.data(), own_.entries.data(), log_residual);
+        node.log_residual = 0.0;
+        if (own == 1) {
+            if (!(node.matrix[0].high > matrix_.least[0])) return false;
+            node.log_residual = log_of(node.matrix[0]);
+            return true;
+        }
+        own_.assign(node.matrix, node.matrix + triangle_row(own));
+        return eliminate_rows(own_.data(), 0, own, matrix_.least.data(), own_.data(), node.log_residual);
     }
 
     // The parents of the node, then all that variables of the matrix add to them.
@@ -319,12 +325,11 @@ private:
     // Scores the parents of a node; the best score met of them and their subsets.
     double meet(Node& node) {
         if (stop()) return none;
-        double log_residual = 0.0;
-        if (!log_residual_of(node, log_residual)) {
+        if (!find_residual(node)) {
             give_up(node.set | only(x_));
             return none;
         }
-        double score = score_of(node.log_det, log_residual, node.rows);
+        double score = score_of(node.log_det, node.log_residual, node.rows);
         if (scores_as_table(node)) {
             const double as_table = conditions_.of(node.set | only(x_)) - conditions_.of(node.set);
             node.offset = as_table - score;
@@ -408,10 +413,10 @@ private:
     }
 
     // The same where one more at least is a condition, with so many states or more. No log likelihood of the table is
-    // more than 0, and beside it numbers explain no more than all of the residual.
+    // more than 0, and numbers explain no more than what the residual falls by, with them and all conditions.
     double bound_by_states(const Node& node, double log_residual, double least_states) const {
         const double free_states = conditions_.arity(x_) - 1;
-        return score_.formula.factors[0] * log_residual - conditions_.penalty(free_states * node.cells * least_states);
+        return score_.formula.factors[0] * (log_residual - node.log_residual) - conditions_.penalty(free_states * node.cells * least_states);
     }
 };
 

@@ -22,6 +22,7 @@ from topdag.answers.results import Status
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
 from topdag.networks.network import Network
+from topdag.scoring.kinds.blocks import BlockKind
 from topdag.scoring.kinds.constrained import Constrained
 from topdag.scoring.kinds.discrete import (
     AIC,
@@ -123,6 +124,8 @@ def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: t
         kind = BIC()  # a discrete variable has discrete parents only
     if isinstance(kind, BGe | PenalisedGaussian | MixedBIC):
         return _local_of_continuous(table, kind, x, columns)
+    if isinstance(kind, BlockKind):
+        return _local_of_blocks(table, kind, x, columns)
     formula = _FORMULAS.get(type(kind))
     if formula is None:
         raise ScoreError(f"no second formula for {kind!r}")
@@ -222,6 +225,35 @@ def _local_of_continuous(
         for rows in _rows_of_states(table, discrete)
     )
     return log_likelihood - kind.penalty(table.n_rows) * states * (len(continuous) + 2)
+
+
+def _local_of_blocks(table: Table, kind: BlockKind, x: int, parents: Sequence[int]) -> float:
+    """What its block gains by those of the parents, by determinants of their correlations; of a category that counts
+    states, what it gains by numbers beside categories, and its BIC given these."""
+    categories = [v for v in parents if not table.is_number(v)]
+    if not kind.counts_states or table.is_number(x):
+        return _gain(table, kind, x, parents)
+    by_states = _bic(kind, family_of(table, x, categories))
+    return by_states + _gain(table, kind, x, parents) - _gain(table, kind, x, categories)
+
+
+def _gain(table: Table, kind: BlockKind, x: int, parents: Sequence[int]) -> float:
+    columns, n_rows = [*parents, x], table.n_rows
+    blocks = kind.blocks_of(table, columns)
+    at = [blocks.places.index(place) for place in range(len(columns))]
+    rows = [list(range(blocks.begins[v], blocks.begins[v + 1])) for v in at]
+    above = [row for own in rows[:-1] for row in own]
+    whole = _log_determinant(blocks.correlations, above + rows[-1]) - _log_determinant(blocks.correlations, above)
+    gain = -n_rows / 2 * whole - math.log(n_rows) / 2 * len(rows[-1]) * len(above)
+    if not kind.has_squares or not table.is_number(x):
+        return gain
+    of_numbers = [v for v in at if v < blocks.n_numbers]  # x stands last
+    squares = blocks.squared()
+    return gain + n_rows / 2 * (_log_determinant(squares, of_numbers) - _log_determinant(squares, of_numbers[:-1]))
+
+
+def _log_determinant(matrix: Floats, rows: Sequence[int]) -> float:
+    return float(np.linalg.slogdet(matrix[np.ix_(rows, rows)])[1]) if rows else 0.0
 
 
 def _regression(own: Floats, parents: Sequence[Floats], weights: NDArray[np.uint32]) -> float:

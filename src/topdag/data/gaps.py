@@ -14,10 +14,17 @@ from topdag.data.columns import MANY_ROWS, Column
 from topdag.errors import TableError
 
 MISSING_WORDS = ("auto", "drop", "state", "keep", "error")
-FEW_LOST = 0.1
-"""The share of rows that may be dropped without a second thought: docs/develop/mixed_scores.md, section Gaps."""
+# Measured: docs/develop/mixed_scores.md, section Missing cells.
 MOST_LOST = 0.5
-"""Where numbers are among the columns and more rows would be dropped, columns with most gaps are left out."""
+"""Incomplete rows go by default as long as they are no more than this share of all,"""
+MANY_COMPLETE = 1000
+"""or so many rows of categories stay,"""
+ENOUGH_COMPLETE = 200
+"""or so many rows where numbers are among the columns; else columns with most gaps are left out."""
+MUCH_LOST = 0.1
+"""The share of rows lost from which the columns that cost most are named."""
+MUCH_SAVED = 0.5
+"""The share of the lost rows that leaving columns out must save."""
 MOST_COSTLY = 3
 """So many columns are named as costly at most."""
 
@@ -36,19 +43,20 @@ def rows_with_gaps(gaps: Gaps) -> NDArray[np.bool_]:
 
 
 def choose(gaps: Gaps, *, has_numbers: bool) -> str:
-    """Return "drop" or "keep": few incomplete rows go; where there are more, families of categories are scored by the
-    rows in which they are complete, which numbers are not."""
-    return "drop" if has_numbers or rows_with_gaps(gaps).mean() <= FEW_LOST else "keep"
+    """Return "drop" or "keep": incomplete rows go where enough others stay; where not, families of categories are
+    scored by the rows in which they are complete, which families with numbers cannot be."""
+    incomplete = rows_with_gaps(gaps)
+    is_little = incomplete.mean() <= MOST_LOST or np.count_nonzero(~incomplete) >= MANY_COMPLETE
+    return "drop" if has_numbers or is_little else "keep"
 
 
 def columns_to_leave_out(gaps: Gaps, n_columns: int) -> list[str]:
-    """Return the columns with most gaps, as few as leave half of the rows complete; none where that takes too many."""
-    if rows_with_gaps(gaps).mean() <= MOST_LOST:
-        return []
+    """Return the columns with most gaps, as few as leave enough complete rows; none where that takes too many."""
     rows_without, n_rows = counting_rows(gaps), len(next(iter(gaps.values())))
+    enough = min(ENOUGH_COMPLETE, (1 - MOST_LOST) * n_rows)
     by_cost = sorted(gaps, key=lambda name: -int(gaps[name].sum()))
-    for n_left_out in range(1, min(len(by_cost), n_columns - 2) + 1):
-        if rows_without(by_cost[:n_left_out]) >= (1 - MOST_LOST) * n_rows:
+    for n_left_out in range(min(len(by_cost), n_columns - 2) + 1):
+        if rows_without(by_cost[:n_left_out]) >= enough:
             return by_cost[:n_left_out]
     return []
 
@@ -119,11 +127,11 @@ def note_on_states_lost(always: Mapping[str, Any], n_rows: int) -> tuple[str, ..
 def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> str:
     """Return a sentence on the columns that cost most rows, where dropping loses many."""
     kept = rows_without([])
-    if n_rows - kept < FEW_LOST * n_rows:
+    if n_rows - kept < MUCH_LOST * n_rows:
         return ""
     named = most_costly(n_gaps, n_columns, n_rows, rows_without)
     saved = rows_without(named) - kept
-    if saved < FEW_LOST * (n_rows - kept):
+    if saved < MUCH_SAVED * (n_rows - kept):
         return ""
     cost = ", ".join(f"{name!r} ({plural(n_gaps[name], 'row')})" for name in named)
     return f" Most are missing in {cost}: {option('leave_out', named)} keeps {kept + saved:,} rows instead of {kept:,}."
@@ -132,7 +140,7 @@ def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_
 def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> list[str]:
     """Return the columns with most gaps, as few as make dropping cheap; two columns are left at least."""
     by_cost = sorted(n_gaps, key=lambda name: -n_gaps[name])[: min(MOST_COSTLY, n_columns - 2)]
-    enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < FEW_LOST * n_rows)
+    enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < MUCH_LOST * n_rows)
     return by_cost[: next(enough, len(by_cost))]
 
 

@@ -345,9 +345,11 @@ class Table:
         """How many rows and variables of each kind there are, in words."""
         n_numbers = sum(map(self.is_number, range(self.n_variables)))
         n_categories = self.n_variables - n_numbers
-        parts = [f"{n_numbers} as numbers"] * bool(n_numbers) + [f"{n_categories} as categories"] * bool(n_categories)
-        split = f": {', '.join(parts)}" if n_numbers else ""
-        return f"{plural(self.n_rows, 'row')} of {plural(self.n_variables, 'variable')}{split}"
+        numbers = [plural(n_numbers, "number")] if n_numbers else []
+        categories = [f"{n_categories:,} categor{'y' if n_categories == 1 else 'ies'}"] if n_categories else []
+        return (
+            f"{plural(self.n_rows, 'row')}, {plural(self.n_variables, 'variable')}: {', '.join(numbers + categories)}"
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks: a row for each variable."""

@@ -168,7 +168,7 @@ def effects_of_sums(
     sets = {name: _over_columns(of, scores.names) for name, of in sums.by_parents.items()}
     paths = None if sums.paths is None else sums.paths.matrix
     engine = "sums" if sums.stats is None else sums.stats.engine
-    weighed = _Weighed(sets, paths, over, engine, (*scores.notes, *notes))
+    weighed = _Weighed(sets, paths, over, engine, (*scores.notes_on_weights, *notes))
     return _effects(Request.from_scores(scores), weighed, wanted, run)
 
 

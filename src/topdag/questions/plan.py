@@ -405,7 +405,8 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind, max_parents: int | N
         together = _seconds_to_count_together(table, most, n_sets_up_to(n, most))
         return formulas * (per_set * 2.0**n if together is None else together + PER_SET * 2.0**n)
     if isinstance(kind, MatrixScore):
-        return (PER_BLOCKS if isinstance(kind, BlockKind) else PER_MINOR * (2 if isinstance(kind, BGe) else 1)) * 2.0**n
+        each = PER_BLOCKS if isinstance(kind, BlockKind) else PER_MINOR * (2 if isinstance(kind, BGe) else 1)
+        return each * 2.0**n
     if isinstance(kind, MixedBIC):
         discrete = [int(arity) for arity in table.arities if arity > 1]
         states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))

@@ -88,7 +88,7 @@ def _require_room(n: int, prior: Prior | None, n_samples: int, run: Run) -> None
 
 
 def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
-    n = len(scores.columns)
+    n, scores = len(scores.columns), replace(scores, notes=scores.notes_on_weights)
     if n == 0:  # the empty network is the only one
         return NetworkSample(
             scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, run_stats(scores, run, "none", {})

@@ -264,7 +264,7 @@ def posteriors_of(scores: Scores, prior: Prior | None, wanted: Purpose, run: Run
         found.cancellation,
         found.defect,
         _stats(scores, prior, run),
-        scores.notes,
+        scores.notes_on_weights,
     )
     n = len(scores.names)
     edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None

@@ -19,7 +19,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.blocks import BlockKind
-from topdag.scoring.kinds.discrete import BIC, NAL, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.discrete import BIC, NAL, BDe, BDs, CustomScore, ScoreKind, SetScore, coded, of_columns
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
@@ -46,7 +46,7 @@ def fill_store(
 
 
 def _fill(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run) -> DenseStore | None:
-    kind = within_columns(kind, table, columns) if isinstance(kind, MixedBIC) else kind.of_columns(table, columns)
+    kind = within_columns(kind, table, columns) if isinstance(kind, MixedBIC) else of_columns(kind, table, columns)
     for own, fill in _FILLS.items():
         if isinstance(kind, own):
             return fill(table, columns, kind, max_parents, run)

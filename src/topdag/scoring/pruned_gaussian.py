@@ -13,6 +13,7 @@ from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.blocks import BlockKind
+from topdag.scoring.kinds.discrete import of_columns
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.pruned import PrunedScores, pruned_scores, raise_too_large, require_rule, score_pruned
 from topdag.scoring.task import ScoringTask
@@ -20,13 +21,12 @@ from topdag.scoring.task import ScoringTask
 
 def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -> PrunedScores | None:
     """As ``score_pruned``, of columns of numbers too, where some more may stay and ``must`` is not heeded."""
-    kind = task.kind.of_columns(task.table, task.columns)
+    kind = of_columns(task.kind, task.table, task.columns)
     if not isinstance(kind, GaussianScore | BlockKind):
         return score_pruned(replace(task, kind=kind), run, must=must)
     require_rule(kind, task.n, task.max_parents)
     begin = run.seconds
-    walk = _of_gaussian if isinstance(kind, GaussianScore) else _of_blocks
-    found = walk(task, kind, run)  # type: ignore[operator]
+    found = _of_gaussian(task, kind, run) if isinstance(kind, GaussianScore) else _of_blocks(task, kind, run)
     run.timed("counting", begin)
     if found is None:
         return None

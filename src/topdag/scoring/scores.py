@@ -313,6 +313,11 @@ class Scores:
         n = len(self.columns)
         return cutoff_of(self.store, n if self.max_parents is None else min(n, self.max_parents))
 
+    @property
+    def notes_on_weights(self) -> tuple[str, ...]:
+        """The notes, and what is to be said where networks are weighed by exp(score)."""
+        return self.notes if self.kind is None else (*self.notes, *self.kind.notes_on_weights())
+
     def describe_space(self) -> str:
         """The networks that compete, and how finely they are told apart."""
         n = len(self.columns)

@@ -47,10 +47,6 @@ class ScoreKind:
                 f"{worded('bootstrap()', 'topdag bootstrap')}."
             )
 
-    def of_columns(self, table: Table, columns: Sequence[int]) -> ScoreKind:
-        """The same score by its plainer name, where these columns of the table are all of one sort."""
-        return self
-
     def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
         """Sets of variables such that an edge with one end in one of them can point one way only, or is told by
         experiments: ``Network.told_apart``."""
@@ -58,6 +54,10 @@ class ScoreKind:
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""
+        return ()
+
+    def notes_on_weights(self) -> tuple[str, ...]:
+        """Return what the user should know of averages that weigh networks by exp(score), as sentences."""
         return ()
 
     @property

@@ -20,10 +20,9 @@ import numpy as np
 
 from topdag._core import BlockScore, CellKind, CodedTable, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats
-from topdag._util.options import worded
+from topdag._util.options import question
 from topdag.data.groups import numbers_of
-from topdag.errors import ScoreError
-from topdag.scoring.kinds.base import MatrixScore, ScoreKind, coded
+from topdag.scoring.kinds.base import MatrixScore, coded
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -48,9 +47,9 @@ class Blocks:
     correlations: Floats
 
     def squared(self) -> Floats:
-        """The squares of the correlations of the numbers themselves."""
+        """Return the squares of the correlations of those numbers that have a square: others repeat nothing."""
         found = np.identity(self.n_numbers)
-        varying = [v for v in range(self.n_numbers) if self.begins[v] < self.begins[v + 1]]
+        varying = [v for v in range(self.n_numbers) if self.begins[v] + 1 < self.begins[v + 1]]
         first = [self.begins[v] for v in varying]
         found[np.ix_(varying, varying)] = self.correlations[np.ix_(first, first)] ** 2
         return found
@@ -86,7 +85,6 @@ class BlockKind(MatrixScore):
 
     numbers = "auto"
     score_equivalent = True
-    is_likelihood = False
     has_squares: bool
     """Whether numbers are blocks of themselves and their squares, and what squares say in the Gaussian case is taken
     away again."""
@@ -101,12 +99,11 @@ class BlockKind(MatrixScore):
         """Any column will do, if it is complete."""
         table.require_complete(repr(self))
 
-    def require_likelihood(self, asked_by: str) -> None:
-        """Raises ScoreError: the score compares networks, but its exponential is no probability of the rows."""
-        raise ScoreError(
-            f"{asked_by} would weigh networks by exp(score), and {self!r} is a quasi-likelihood: it compares networks, "
-            f"but is no probability of the rows. It finds the best networks; how sure their edges are tells "
-            f"{worded('bootstrap()', 'topdag bootstrap')}."
+    def notes_on_weights(self) -> tuple[str, ...]:
+        check = question("bootstrap")
+        return (
+            f"Networks weigh by exp({self!r}), a quasi-likelihood: on simulated tables as well calibrated as BIC, and "
+            f"both are too sure; compare {check}.",
         )
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
@@ -204,11 +201,6 @@ class RankBIC(BlockKind):
     def values_of(self, number: Floats, counts: Floats) -> Floats:
         return normal_scores(number, counts)
 
-    def of_columns(self, table: Table, columns: Sequence[int]) -> ScoreKind:
-        from topdag.scoring.kinds.discrete import BIC  # which names this score
-
-        return self if any(map(table.is_number, columns)) else BIC()
-
 
 @dataclass(frozen=True)
 class DegenerateGaussian(BlockKind):
@@ -223,8 +215,8 @@ class DegenerateGaussian(BlockKind):
 
     def values_of(self, number: Floats, counts: Floats) -> Floats:
         largest = float(np.abs(number).max())
-        scaled = number / largest
-        return scaled - scaled[0]
+        scaled: Floats = number / largest
+        return scaled - float(scaled[0])
 
 
 def normal_scores(number: Floats, counts: Floats) -> Floats:
@@ -278,7 +270,8 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 def _centred(column: Floats, weights: Floats) -> Floats:
-    return column - float(weights @ column)
+    found: Floats = column - float(weights @ column)
+    return found
 
 
 def _deviation(column: Floats, weights: Floats) -> float:
@@ -287,4 +280,5 @@ def _deviation(column: Floats, weights: Floats) -> float:
 
 def _standardised(column: Floats, weights: Floats) -> Floats:
     centred = _centred(_centred(column, weights), weights)
-    return centred / _deviation(centred, weights)
+    found: Floats = centred / _deviation(centred, weights)
+    return found

@@ -318,6 +318,11 @@ def as_kind(given: KindLike, argument: str = "kind") -> ScoreKind:
     )
 
 
+def of_columns(kind: ScoreKind, table: Table, columns: Sequence[int]) -> ScoreKind:
+    """The same score by its plainer name, where these columns of the table are all categories."""
+    return BIC() if isinstance(kind, RankBIC) and not any(map(table.is_number, columns)) else kind
+
+
 def kind_to_dict(kind: ScoreKind | None) -> dict[str, Any] | None:
     """The name and settings of a score, where they are plain numbers."""
     name = type(kind).__name__

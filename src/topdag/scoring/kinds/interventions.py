@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from topdag._util.options import option
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import ScoreKind
+from topdag.scoring.kinds.discrete import of_columns
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -53,7 +54,7 @@ class WhereNotSet(ScoreKind):
 
 def kind_for(table: Table, kind: ScoreKind) -> ScoreKind:
     """The score as it counts the rows and columns of this table."""
-    kind = kind.of_columns(table, range(table.n_variables))
+    kind = of_columns(kind, table, range(table.n_variables))
     if not table.targets or isinstance(kind, WhereNotSet):
         return kind
     if kind.unconstrained is not kind:
