@@ -1,7 +1,8 @@
 """399 tables that everybody can get, asked for the best network as they are: ``python -m bench tables``.
 
-One row for each table, a file of results, and the page docs/develop/any_table.md with its picture. The tables come from
-the package index; ``--folder`` names a copy, ``--only`` parts of names, ``--page`` writes the page from the last results.
+One row for each table, a file of results, and the page docs/develop/any_table.md with its picture. The tables come
+from the package index; ``--folder`` names a copy of them, ``--only`` parts of their names; ``--page`` writes the page
+from the last results.
 """
 
 from __future__ import annotations
