@@ -63,6 +63,7 @@ from topdag.data.notes import (
     notes_on_many_states,
 )
 from topdag.data.ordered_words import order_of_words
+from topdag.data.repeated import note_on_repeated
 from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, described, type_by_column
 from topdag.errors import TableError
 
@@ -234,7 +235,10 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     done = () if options.grouped is None else options.grouped.notes
     is_grouped = options.grouped is not None
     draft = Draft(whole_as_integers(columns, place), weights, place, done, was_set, is_grouped=is_grouped)
-    draft = typed(draft, options).keep(draft.weights > 0, "weight 0")
+    draft = typed(draft, options)
+    if options.weights is None and not options.codes_are_states and not is_grouped:
+        notes = (*note_on_repeated(draft.columns, draft.types), *notes)
+    draft = draft.keep(draft.weights > 0, "weight 0")
     draft = with_own_weights(draft, options)
     draft = without_useless(draft, options)
     check_names([column.name for column in draft.columns], options.fewest)
@@ -302,11 +306,15 @@ def without_useless(draft: Draft, options: Options) -> Draft:
 
 def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, ColumnType]) -> str:
     few = f"a table needs two or more variables; this one has {listing(names) or 'none'}"
-    if not useless:
+    by_reason: dict[str, list[str]] = {}
+    for name, of in useless.items():
+        if name:
+            by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
+    if not by_reason:
         return few
-    said = "; ".join(f"{name!r} is {of.type} ({of.reason})" for name, of in list(useless.items())[:5])
-    change = option("types", {next(iter(useless)): "categorical"})
-    return f"{few}, since {said}. If a column is a variable after all, say so: {change}"
+    said = "; ".join(f"{listing(names)} ({reason})" for reason, names in by_reason.items())
+    change = option("types", {next(name for name in useless if name): "categorical"})
+    return f"{few}, beside columns that are no variables, {said}. If one is a variable after all, say so: {change}"
 
 
 def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[str], tuple[str, ...]]:

@@ -35,6 +35,11 @@ MOST_SHOWN = 5
 MOST_STATES_OF_ORDERED = 20
 """Whole numbers with more values are held as numbers rather than states."""
 
+NUMBERS_WHOM, NAMES_WHOM = "numbers whom the rows belong to", "names whom the rows belong to"
+NUMBERS_GROUPS = "numbers groups of rows"
+OF_SEVERAL_ROWS = (NUMBERS_WHOM, NAMES_WHOM, NUMBERS_GROUPS)
+"""Reasons for identifiers of subjects with several rows."""
+
 ROW_NAMES = re.compile(
     r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|_?c?index_?|id|nr|no|obs", re.IGNORECASE
 )
@@ -224,9 +229,9 @@ def date(facts: Facts) -> ColumnType | None:
     if facts.numbers is None:
         texts = [str(value) for value in values[:: 1 + len(values) // 50]]
         is_date = facts.n_values > 2 and all(map(DATE_TEXT.fullmatch, texts))
-        return ColumnType("date", f"such as {texts[0]}") if is_date else None
+        return ColumnType("date", f"dates such as {texts[0]}") if is_date else None
     if facts.is_whole and facts.n_values >= FEWEST_OF_NUMBERS and are_dates(facts.numbers, facts.named(DATES)):
-        return ColumnType("date", f"such as {int(values[0])}")
+        return ColumnType("date", f"dates such as {int(values[0])}")
     return None
 
 
@@ -258,9 +263,10 @@ def identifier(facts: Facts) -> ColumnType | None:
         counts = facts.runs_on or (facts.increases and facts.place == 0)
         return ColumnType("identifier", "numbers the rows") if counts or is_named_identifier(facts) else None
     if is_named_identifier(facts):
-        return ColumnType("identifier", "numbers whom the rows belong to")
-    if facts.n_values > MOST_STATES_OF_ORDERED and facts.increases and is_balanced(facts):
-        return ColumnType("identifier", "numbers groups of rows")
+        return ColumnType("identifier", NUMBERS_WHOM)
+    is_many = facts.n_values > MOST_STATES_OF_ORDERED and not facts.named(CLOCKS)
+    if is_many and facts.increases and is_balanced(facts):
+        return ColumnType("identifier", NUMBERS_GROUPS)
     return None
 
 
@@ -279,7 +285,7 @@ def identifying_words(facts: Facts) -> ColumnType | None:
     n_filled = facts.n_filled
     if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
         named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
-        return ColumnType("identifier", "names whom the rows belong to") if named else long_words(facts)
+        return ColumnType("identifier", NAMES_WHOM) if named else long_words(facts)
     alone = np.count_nonzero(facts.n_by_value == 1)
     if 2 * alone <= n_filled:
         return long_words(facts)
