@@ -136,6 +136,12 @@ class BlockKind(MatrixScore):
         states = coded(table, categories) if by_states else None
         return ScoredBlocks(blocks, score, states, formula if by_states else None)
 
+    def walk_bytes(self, table: Table, columns: Sequence[int]) -> float:
+        """What walking over sets of these columns takes at most, for each thread: for each variable what is left of the
+        matrix once it is eliminated, two doubles an entry."""
+        widths = [len(table.states[v]) - 1 if table.states[v] else 1 + self.has_squares for v in columns]
+        return 8.0 * float((np.cumsum(widths, dtype=np.float64) ** 2).sum())
+
     def blocks_of(self, table: Table, columns: Sequence[int]) -> Blocks:
         """The columns as blocks, and their correlations."""
         numbers = [place for place, v in enumerate(columns) if not table.states[v]]
@@ -216,7 +222,8 @@ class DegenerateGaussian(BlockKind):
     def values_of(self, number: Floats, counts: Floats) -> Floats:
         largest = float(np.abs(number).max())
         scaled = number / largest
-        return scaled - scaled[0]
+        found: Floats = scaled - scaled[0]
+        return found
 
 
 def normal_scores(number: Floats, counts: Floats) -> Floats:
