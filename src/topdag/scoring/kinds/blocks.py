@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -228,6 +227,8 @@ class DegenerateGaussian(BlockKind):
 
 def normal_scores(number: Floats, counts: Floats) -> Floats:
     """The normal quantiles of (rank - 1/2) / N, middle ranks for ties, of rows that occur so often."""
+    from statistics import NormalDist  # no other score needs it
+
     values, at = np.unique(number, return_inverse=True)
     of_value = np.bincount(at, counts, len(values))
     up_to = np.cumsum(of_value)
