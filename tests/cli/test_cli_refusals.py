@@ -20,7 +20,7 @@ from topdag.cli.command import Exit
         (["best"], "FILE"),
         (
             ["best", "FILE", "--score", "bdue"],
-            "gaussian-bic, gaussian-aic, mixed-bic; did you mean bdeu?",
+            "mixed-bic, rank-bic, degenerate-gaussian; did you mean bdeu?",
         ),
         (["best", "FILE", "--score", "bic", "--ess", "2"], "bic has no --ess; bdeu and bds have"),
         (["best", "FILE", "--ess", "-1"], "ess must be a positive number"),

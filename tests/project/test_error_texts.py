@@ -261,7 +261,7 @@ CALLS = [
     ("td.read_table('none.csv')", "none.csv: there is no such file"),
     ("td.read_table('.')", ".: this is a folder, not a file"),
     ("td.score(table, 5)", 'kind must be a score such as BDeu() or BIC(), or its name, such as "bic", not 5.'),
-    ("td.score(table, 'bicc')", "kind='bicc' is not known; close to it are 'bic', 'aic'."),
+    ("td.score(table, 'bicc')", "kind='bicc' is not known; close to it are 'bic', 'aic', 'rank-bic'."),
     (
         "td.best_network(table, time_limt=5)",
         "best_network(): there is no argument 'time_limt'; close to it are 'time_l",

@@ -236,6 +236,20 @@ def _require_lists(kind: BlockKind, rows: np.ndarray, arities: Sequence[int], li
             assert value == pytest.approx(every.store.value(x, mask), abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@settings(max_examples=20, deadline=None)
+@given(drawn=mixed_rows())
+def test_bounds_before_scoring_hold(kind: BlockKind, drawn: Drawn) -> None:
+    table = table_of(*drawn)
+    scores = td.score(table, kind)
+    for x, bound in enumerate(kind.bounds_alone(table)):
+        assert float(scores.store.families_of(x)[1].max()) <= bound + 1e-6
+    stopped = td.best_network(table, kind, time_limit=0)
+    best = td.best_network(scores)
+    assert stopped.network is not None and stopped.proof.bound >= best.score - 1e-6
+    assert stopped.score <= best.score + 1e-6
+
+
 def test_the_bound_cuts_and_threads_do_not_matter() -> None:
     table = table_of(related(3, (0, 3) * 6, 400), (0, 3) * 6)
     for kind in KINDS:

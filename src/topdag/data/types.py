@@ -252,9 +252,14 @@ def clock(facts: Facts) -> ColumnType | None:
     return ColumnType("date", "increases from row to row") if facts.increases else None
 
 
+def large(facts: Facts) -> ColumnType | None:
+    """Whole numbers that doubles do not tell apart."""
+    if facts.numbers is not None or not holds_numbers(facts.column) or facts.n_values <= MOST_STATES_OF_ORDERED:
+        return None
+    return ColumnType("identifier", "numbers too large to measure anything")
+
+
 def identifier(facts: Facts) -> ColumnType | None:
-    if facts.numbers is None and holds_numbers(facts.column) and facts.n_values > MOST_STATES_OF_ORDERED:
-        return ColumnType("identifier", "numbers too large to measure anything")
     if facts.numbers is None:
         return identifying_words(facts)
     if not facts.is_whole or (facts.n_values <= 10 and not facts.differs_in_every_row):
@@ -341,7 +346,7 @@ def words(facts: Facts) -> ColumnType | None:
 
 
 RULES: tuple[Callable[[Facts], ColumnType | None], ...] = (
-    row_names, constant, declared, date, clock, identifier, numbers, words,
+    row_names, constant, declared, date, clock, large, identifier, numbers, words,
 )  # fmt: skip
 
 
