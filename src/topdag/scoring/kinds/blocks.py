@@ -36,8 +36,7 @@ ROWS_AT_ONCE = 1 << 16
 @dataclass(frozen=True)
 class Blocks:
     """Some columns of a table, numbers before categories. ``places``: where each stands among the columns; ``begins``:
-    where its rows of ``correlations`` begin, and the last ones end; ``first_rows``: those of the numbers themselves,
-    -1 for a constant."""
+    where its rows of ``correlations`` begin, and the last ones end: of a number the first is that of itself."""
 
     n_rows: int
     places: tuple[int, ...]
