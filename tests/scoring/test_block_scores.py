@@ -68,8 +68,8 @@ def mixed_rows(draw: st.DrawFn, most: int = 4, most_rows: int = 30) -> Drawn:
 def table_of(rows: np.ndarray, arities: Sequence[int], **options: object) -> td.Table:
     columns = {f"V{v}": rows[:, v] if arity == 0 else rows[:, v].astype(int) for v, arity in enumerate(arities)}
     states = {f"V{v}": range(arity) for v, arity in enumerate(arities) if arity}
-    continuous = [f"V{v}" for v, arity in enumerate(arities) if arity == 0]
-    return td.Table(columns, states=states, continuous=continuous, keep_constant=True, **options)  # type: ignore[arg-type]
+    types = {f"V{v}": "categorical" if arity else "continuous" for v, arity in enumerate(arities)}
+    return td.Table(columns, states=states, types=types, keep_constant=True, **options)  # type: ignore[arg-type]
 
 
 def families(n: int) -> list[tuple[int, tuple[int, ...]]]:
@@ -277,8 +277,11 @@ def test_every_question_against_all_networks(kind: BlockKind, seed: int) -> None
     classes = {reference.equivalence_key(masks): value for masks, value in values.items()}
     found = [one.score for one in td.k_best_classes(scores, 5)]
     assert found == pytest.approx(sorted(classes.values(), reverse=True)[: len(found)], abs=1e-8)
-    with pytest.raises(td.ScoreError, match=r"quasi-likelihood.*bootstrap\(\)"):
-        td.edge_posteriors(scores)
+    edges = td.edge_posteriors(scores)
+    weights = {masks: math.exp(value - ranked[0]) for masks, value in values.items()}
+    with_edge = math.fsum(weight for masks, weight in weights.items() if masks[1] & 1)
+    assert edges.matrix[0, 1] == pytest.approx(with_edge / math.fsum(weights.values()), abs=1e-7)
+    assert any("quasi-likelihood" in note and "bootstrap" in note for note in edges.notes)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)

@@ -19,6 +19,7 @@ import numpy as np
 
 from topdag._core import BlockScore, CellKind, CodedTable, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats
+from topdag._util.messages import first_ones
 from topdag._util.options import question
 from topdag.data.groups import numbers_of
 from topdag.scoring.kinds.base import MatrixScore, coded
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 LEAST_DIRECTION = 1e-8
 """A square that deviates by less from a linear function of its number, relatively, tells nothing of its own."""
+
+FEW_ROWS = 20
+"""Edges at states with fewer rows come and go with single rows: docs/develop/mixed_scores.md."""
+MOST_NAMED = 4
 
 ROWS_AT_ONCE = 1 << 16
 """Products are summed for so many rows at a time, which bounds what all columns of all blocks take."""
@@ -96,6 +101,19 @@ class BlockKind(MatrixScore):
     def require_columns(self, table: Table) -> None:
         """Any column will do, if it is complete."""
         table.require_complete(repr(self))
+
+    def notes_on(self, table: Table) -> tuple[str, ...]:
+        """Return a sentence on states with few rows, whose relations to numbers are uncertain."""
+        rare = [
+            f"{table.names[v]}={table.states[v][code]} ({int(count)})"
+            for v in range(table.n_variables)
+            if len(table.states[v]) > 1 and not table.is_number(v)
+            for code, count in enumerate(np.bincount(table.codes[v], table.weights, len(table.states[v])))
+            if 0 < count < FEW_ROWS
+        ]
+        if not rare or table.n_rows < 2 * FEW_ROWS:
+            return ()
+        return (f"States with fewer than {FEW_ROWS} rows, whose edges are uncertain: {first_ones(rare, MOST_NAMED)}.",)
 
     def notes_on_weights(self) -> tuple[str, ...]:
         check = question("bootstrap")
