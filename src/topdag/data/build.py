@@ -228,6 +228,8 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
         from topdag.data.interventions import interventions_apart  # few tables have any
 
         columns, was_set = interventions_apart(columns, options.interventions)
+    if not columns:
+        check_names([], options.fewest)
     if not len(weights):
         raise TableError("the table has no rows")
     check_different([column.name for column in columns])
@@ -305,8 +307,10 @@ def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, C
     if not useless:
         return few
     said = "; ".join(f"{name!r} is {of.type} ({of.reason})" for name, of in list(useless.items())[:5])
-    change = option("types", {next(iter(useless)): "categorical"})
-    return f"{few}, since {said}. If a column is a variable after all, say so: {change}"
+    may_vary = next((column.name for column in draft.columns if column.name in useless and len(column.values)), None)
+    if may_vary is None:
+        return f"{few}, since {said}"
+    return f"{few}, since {said}. If a column is a variable after all, say so: {option('types', {may_vary: 'categorical'})}"
 
 
 def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[str], tuple[str, ...]]:
