@@ -229,6 +229,8 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
         from topdag.data.interventions import interventions_apart  # few tables have any
 
         columns, was_set = interventions_apart(columns, options.interventions)
+    if not columns:
+        check_names([], options.fewest)
     if not len(weights):
         raise TableError("the table has no rows")
     check_different([column.name for column in columns])
@@ -312,9 +314,12 @@ def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, C
             by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
     if not by_reason:
         return few
-    said = "; ".join(f"{listing(names)} ({reason})" for reason, names in by_reason.items())
-    change = option("types", {next(name for name in useless if name): "categorical"})
-    return f"{few}, beside columns that are no variables, {said}. If one is a variable after all, say so: {change}"
+    said = "; ".join(f"{listing(own)} ({reason})" for reason, own in by_reason.items())
+    few = f"{few}, beside columns that are no variables, {said}"
+    may_vary = next((c.name for c in draft.columns if c.name and c.name in useless and len(c.values)), None)
+    if may_vary is None:
+        return few
+    return f"{few}. If one is a variable after all, say so: {option('types', {may_vary: 'categorical'})}"
 
 
 def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[str], tuple[str, ...]]:
