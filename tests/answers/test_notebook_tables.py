@@ -18,7 +18,7 @@ TABLE = td.Table(
 )
 SHOWN: dict[str, Callable[[], Any]] = {
     "Table": lambda: TABLE,
-    "numbers": lambda: td.Table({"x": [0.5, 1.5], "y": [0.25, 2.0]}, continuous="all"),
+    "numbers": lambda: td.Table({"x": [0.5, 1.5], "y": [0.25, 2.0]}, types={"*": "continuous"}),
     "Plan": lambda: td.plan(TABLE),
     "NetworkList": lambda: td.k_best_networks(TABLE, 15),
     "ClassList": lambda: td.k_best_classes(TABLE, 3),

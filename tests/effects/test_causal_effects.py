@@ -226,7 +226,7 @@ def test_names_are_checked_before_anything_is_scored(
 
 
 def test_states_beside_numbers_are_refused_before_anything_is_scored() -> None:
-    table = td.Table({"a": [0.5, 1.5, 2.5, 2.0], "b": ["x", "y", "x", "y"]}, continuous="auto")
+    table = td.Table({"a": [0.5, 1.5, 2.5, 2.0], "b": ["x", "y", "x", "y"]})
     with pytest.raises(td.ScoreError, match=r"these are numbers: 'a'; these have states: 'b'"):
         td.causal_effects(table, kind="mixed-bic")
 

@@ -132,16 +132,16 @@ def test_numbers_and_mixed_tables() -> None:
     rows[:, 1] += rows[:, 0]
     which = [["b"] if i % 3 == 0 else [] for i in range(60)]
     names = ["a", "b", "c"]
-    table = td.Table(rows, names=names, continuous="all", interventions=which)
-    kept = td.Table(rows[[i for i in range(60) if i % 3]], names=names, continuous="all")
+    table = td.Table(rows, names=names, types={"*": "continuous"}, interventions=which)
+    kept = td.Table(rows[[i for i in range(60) if i % 3]], names=names, types={"*": "continuous"})
     for kind in (td.GaussianBIC(), td.GaussianAIC()):
         assert td.score(table, kind).local("b", ["a"]) == pytest.approx(td.score(kept, kind).local("b", ["a"]))
-        whole = td.score(td.Table(rows, names=names, continuous="all"), kind)
+        whole = td.score(td.Table(rows, names=names, types={"*": "continuous"}), kind)
         assert td.score(table, kind).local("a", ["b"]) == pytest.approx(whole.local("a", ["b"]))
         assert td.best_network(table, kind).proved
     assert td.best_network(table, td.BGe()).proved
     columns = {"a": rows[:, 0].tolist(), "b": rows[:, 1].tolist(), "s": (rows[:, 2] > 0).tolist()}
-    mixed = td.Table(columns, continuous="auto", interventions=which)
+    mixed = td.Table(columns, interventions=which)
     assert td.best_network(mixed, td.MixedBIC()).proved
 
 
@@ -359,7 +359,7 @@ def test_columns_of_both_kinds_settle_edges_between_them() -> None:
     state = rng.integers(0, 2, 200)
     x = state + rng.normal(size=200)
     table = td.Table(
-        {"state": state.tolist(), "x": x.tolist(), "y": (x + rng.normal(size=200)).tolist()}, continuous="auto"
+        {"state": state.tolist(), "x": x.tolist(), "y": (x + rng.normal(size=200)).tolist()}
     )
     network = td.best_network(table, "mixed-bic").network
     assert network is not None and ("state", "x") in network.edges

@@ -44,7 +44,7 @@ def test_numbers_are_cut_alike_in_all_slices_or_stay() -> None:
     numbers = np.random.default_rng(0).normal(size=(50, 2))
     cut = td.time_slices(numbers, discretize="quantile(3)").table
     assert cut.states[0] == cut.states[2] and len(cut.states[0]) == 3
-    kept = td.time_slices(numbers, continuous="auto")
+    kept = td.time_slices(numbers)
     assert kept.table.continuous == kept.table.names and kept.table.n_rows == 49
     assert td.best_network(kept.table, "gaussian-bic", constraints=kept.constraints).proved
     with pytest.raises(td.TableError, match="discretize"):

@@ -34,7 +34,7 @@ def numbers_frame(rows: int = 40) -> pd.DataFrame:
 @pytest.mark.parametrize(("network", "frame"), [(MIXED, mixed_frame()), (NUMBERS, numbers_frame())])
 def test_likelihood_is_the_score_without_its_penalty(network: td.Network, frame: pd.DataFrame) -> None:
     """MixedBIC takes (ln N)/2 off for each parameter of the maximum likelihood."""
-    table = td.Table(frame, continuous="auto")
+    table = td.Table(frame)
     states = {name: len(own) for name, own in zip(table.names, table.states, strict=True)}
     parameters = 0
     for name, parents in network.parents.items():
@@ -85,7 +85,7 @@ def test_predictions_are_those_of_the_regression_or_the_table() -> None:
     new = pd.DataFrame({"t": [2, 0, 1], "x": [0.5, -1.0, 3.0]})
     expected = [by_state[t].intercept + by_state[t].coefficients["x"] * x for t, x in zip(new.t, new.x, strict=True)]
     assert fitted.predict("y", new) == pytest.approx(expected)
-    table = td.Table(frame, continuous="auto").to_frame()
+    table = td.Table(frame).to_frame()
     likely = {s: group.value_counts().idxmax() for s, group in table.groupby("s")["t"]}
     assert fitted.predict("t", {"s": ["high", "low"]}).tolist() == [likely["high"], likely["low"]]
     assert fitted.predict("s", new).tolist() == [frame["s"].value_counts().idxmax()] * 3

@@ -19,7 +19,6 @@ import topdag as td
 from topdag.cli import main as cli
 from topdag.cli.command import Exit
 
-FLOATS = 'floats, which are not states: cut it with discretize="mean", "median", Quantile(k), Uniform(k) or a list'
 ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("empty", b"", {}, "the file is empty; a table has names in its first line and a row in each further one"),
     ("blank", b"\n \n\n", {}, "the file is empty"),
@@ -40,9 +39,9 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("equal names", b"a,b,a\n1,2,3\n", {}, "columns 0 and 2 (counted from 0) are both called 'a'; rename one"),
     (
         "no name",
-        b",a,b\n0,1,2\n",
+        b"a,,b\n0,1,2\n",
         {},
-        "column 0 (counted from 0) has no name; name it, or leave it out with leave_out=['']: row",
+        "column 1 (counted from 0) has no name; name it, or leave it out with leave_out=['']",
     ),
     (
         "no header",
@@ -67,7 +66,22 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("Parquet", b"PAR1 not", {}, "the Parquet file cannot be read"),
     ("open quote", b'a,b\n"1,2\n3,4\n', {}, 'line 2 of the file: a quote (") opens in or after this line and is never'),
     ("quote in quote", b'a,b\n"x"y,2\n', {}, 'line 2 of the file: a quote (") inside a quoted cell must be doubled'),
-    ("floats", b"a,b\n1.5,2\n2.5,1\n", {}, f"column 'a' holds {FLOATS}"),
+    ("no variable", b"a,b\n2020-01-01,x\n2021-01-01,y\n2022-01-01,x\n", {}, "this one has 'b', since 'a' is date"),
+    ("types", b"a,b\n1,2\n2,1\n", {"types": {"b": "number"}}, "types=: 'number' of column 'b' is no type; the ty"),
+    ("types of", b"a,b\n1,2\n2,1\n", {"types": {"c": "count"}}, "types= names a column 'c' that is not there; the "),
+    ("types=", b"a,b\n1,2\n2,1\n", {"types": "count"}, "types= maps names of columns to types, not 'count'"),
+    (
+        "text as numbers",
+        b"a,b\nx,2\ny,1\n",
+        {"types": {"a": "continuous"}},
+        "column 'a' cannot be continuous: it holds 'x', which is no number; types={'a': 'categorical'}, or leave_out=",
+    ),
+    (
+        "two weights",
+        b"a,b,c,d\n1,2,1,1\n",
+        {"types": {"c": "weight", "d": "weight"}},
+        "types=: a row has one weight, and 'c' and 'd' are both named",
+    ),
     (
         "decimal commas",
         b"a;b\n1,5;0\n2;1\n",
@@ -78,12 +92,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     (
         "missing",
         b"a,b\nNA,1\n2,\n",
-        {},
+        {"missing": "error"},
         "missing values in 2 columns: 'a' (1 row, the first is line 2 of the file), 'b' ",
     ),
     (
         "only missing",
-        b"a,b\nNA,1\nNA,2\n",
+        b"a,b\nNA,1\n2,\n",
         {"missing": "drop"},
         "no row is left: all 2 were dropped because of missing v",
     ),
@@ -91,7 +105,7 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         "missing=",
         b"a,b\n1,1\n",
         {"missing": "ignore"},
-        'missing= is "error", "drop", "state" or "keep", not \'ignore\'',
+        'missing= is "auto", "drop", "state", "keep" or "error", not \'ignore\'',
     ),
     (
         "infinite",
@@ -123,7 +137,7 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ),
     (
         "2048 columns",
-        b"," * 2048 + b"\n" + b"," * 2048 + b"\n",
+        b",".join(b"v%d" % v for v in range(2049)) + b"\n" + b",".join([b"1"] * 2049) + b"\n",
         {},
         "2,049 variables are too many: at most 2,048 can be used",
     ),
@@ -205,8 +219,8 @@ def world() -> dict[str, object]:
         "found": td.k_best_networks(scores, 3),
         "wide": td.random_network(28, seed=1).sample(50, seed=1),
         "too_wide": td.random_network(70, seed=1).sample(50, seed=1),
-        "many_numbers": td.Table(np.random.default_rng(1).normal(size=(20, 70)), continuous="all"),
-        "same_numbers": td.Table({"a": [1.5, 2.5, 3.0], "b": [3.0, 5.0, 6.0]}, continuous="all"),
+        "many_numbers": td.Table(np.random.default_rng(1).normal(size=(20, 70)), types={"*": "continuous"}),
+        "same_numbers": td.Table({"a": [1.5, 2.5, 3.0], "b": [3.0, 5.0, 6.0]}, types={"*": "continuous"}),
     }
 
 

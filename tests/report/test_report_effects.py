@@ -32,7 +32,7 @@ def test_over_the_list_where_sums_take_too_long(tmp_path: Path, monkeypatch: pyt
 
 def test_of_numbers_in_standard_deviations(tmp_path: Path) -> None:
     rows = [[float(i), i * 2.5 + i % 3, float(i * i % 7)] for i in range(20)]
-    page = page_of(tmp_path, td.Table(rows, continuous="all"), kind="gaussian-bic", k=2)
+    page = page_of(tmp_path, td.Table(rows, types={"*": "continuous"}), kind="gaussian-bic", k=2)
     assert "The largest effects, in standard deviations" in page.text
 
 
@@ -41,7 +41,7 @@ def test_without_a_table_or_with_states_beside_numbers_the_page_says_why(tmp_pat
     td.io.write_scores(path, td.score(td.example_table(), td.BDeu()))
     page = page_of(tmp_path, td.io.read_scores(path, keep="all"), k=2)
     assert "There are no effects here, because effects are estimated from the table" in page.text
-    mixed = td.Table({"a": [0.5, 1.5, 2.5, 2.0, 7.0], "b": ["x", "y", "x", "y", "x"]}, continuous="auto")
+    mixed = td.Table({"a": [0.5, 1.5, 2.5, 2.0, 7.0], "b": ["x", "y", "x", "y", "x"]})
     page = page_of(tmp_path, mixed, kind="mixed-bic", k=2)
     assert "There are no effects here, because effects are estimated where all columns have states" in page.text
 

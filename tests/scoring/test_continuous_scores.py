@@ -33,7 +33,7 @@ def related(seed: int, n: int, n_rows: int, shift: float = 0.0) -> np.ndarray:
 
 
 def table_of(rows: np.ndarray) -> td.Table:
-    return td.Table(rows, continuous="all")
+    return td.Table(rows, types={"*": "continuous"})
 
 
 @st.composite
@@ -177,7 +177,7 @@ def test_all_minors_are_those_of_single_sets() -> None:
 
 def test_weights_count_rows() -> None:
     rows = related(7, 3, 12)
-    heavy = td.Table(rows, continuous="all", weights=np.arange(1, 13))
+    heavy = td.Table(rows, types={"*": "continuous"}, weights=np.arange(1, 13))
     repeated = table_of(np.repeat(rows, np.arange(1, 13), axis=0))
     assert heavy == repeated
 

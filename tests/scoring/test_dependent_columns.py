@@ -25,7 +25,7 @@ def nearly_dependent(seed: int) -> dict[str, np.ndarray]:
 
 def is_refused(columns: dict[str, Any], kind: Any, **options: Any) -> bool:
     try:
-        scores = td.score(td.Table(columns, continuous="auto"), kind, **options)
+        scores = td.score(td.Table(columns), kind, **options)
     except td.ScoreError:
         return True
     td.best_network(scores)

@@ -36,7 +36,7 @@ def drawn(seed: int, arities: tuple[int, ...], n_rows: int) -> np.ndarray:
 def table_of(rows: np.ndarray, arities: tuple[int, ...]) -> td.Table:
     columns = {f"V{v}": rows[:, v] if arity == 0 else rows[:, v].astype(int) for v, arity in enumerate(arities)}
     states = {f"V{v}": range(arity) for v, arity in enumerate(arities) if arity}
-    return td.Table(columns, states=states, continuous="auto")
+    return td.Table(columns, states=states)
 
 
 mixed = st.lists(st.sampled_from([0, 2, 3]), min_size=2, max_size=4).map(tuple).filter(lambda arities: 0 in arities)
@@ -125,7 +125,7 @@ def test_hopeless_penalties_are_left_out_and_said() -> None:
     columns: dict[str, object] = {f"d{i}": np.repeat([0, 1], 20) for i in range(4)}
     states = {name: range(40) for name in columns}
     columns["x"] = rng.normal(size=40)
-    scores = td.score(td.Table(columns, states=states, continuous="auto"), td.MixedBIC())
+    scores = td.score(td.Table(columns, states=states), td.MixedBIC())
     assert isinstance(scores.store, MixedStore) and scores.store.hopeless > 0
     assert scores.cutoff == 1000 and "1000 nats" in td.best_network(scores).proof.space
     assert scores.grid >= 30

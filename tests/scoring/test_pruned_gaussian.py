@@ -35,7 +35,7 @@ def sparse(seed: int, n: int, n_rows: int) -> np.ndarray:
 
 
 def table_of(rows: np.ndarray) -> td.Table:
-    return td.Table(rows, continuous="all")
+    return td.Table(rows, types={"*": "continuous"})
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)

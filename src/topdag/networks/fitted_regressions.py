@@ -37,7 +37,7 @@ class FittedRegressions:
     regression of each variable for states of its parents that did not occur, over all rows.
 
     >>> from topdag import Network
-    >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, continuous="all")
+    >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, types={"*": "continuous"})
     >>> fitted = Network(("a", "b"), {"b": ["a"]}).fit(table)
     >>> print(fitted)
     a = 1, sd 0.8165

@@ -46,7 +46,7 @@ def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> di
     ``source``: a table, or a frame or the path of a file, whose columns of floats are then continuous.
 
     >>> from topdag import Network
-    >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, continuous="all")
+    >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, types={"*": "continuous"})
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179
     """

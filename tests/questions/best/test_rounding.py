@@ -71,7 +71,7 @@ def numbers(scale: float, rows: int = 40) -> td.Table:
     draw = np.random.default_rng(3)
     values = draw.normal(size=(N, rows)) * scale
     values[2] += 2 * values[1]
-    return td.Table(dict(zip(NAMES, values.tolist(), strict=True)), continuous="all")
+    return td.Table(dict(zip(NAMES, values.tolist(), strict=True)), types={"*": "continuous"})
 
 
 def in_lists(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,7 @@ def numbers(n: int, n_with_states: int) -> td.Table:
     """A chain of normal columns, of which the first so many are cut in two."""
     columns = np.cumsum(np.random.default_rng(3).normal(size=(60, n)), axis=1)
     cut = {f"V{v}": ["low" if x < 0 else "high" for x in columns[:, v]] for v in range(n_with_states)}
-    return td.Table(cut | {f"V{v}": columns[:, v].tolist() for v in range(n_with_states, n)}, continuous="auto")
+    return td.Table(cut | {f"V{v}": columns[:, v].tolist() for v in range(n_with_states, n)})
 
 
 def raising(error: Exception) -> Callable[..., None]:

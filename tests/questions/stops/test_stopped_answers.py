@@ -37,7 +37,7 @@ def discrete(rng: np.random.Generator, n: int, rows: int) -> td.Table:
 
 def numbers(rng: np.random.Generator, n: int, rows: int) -> td.Table:
     table = states(rng, n, rows)
-    return td.Table({name: column + rng.normal(0, 0.3, rows) for name, column in table.items()}, continuous="all")
+    return td.Table({name: column + rng.normal(0, 0.3, rows) for name, column in table.items()}, types={"*": "continuous"})
 
 
 def mixed(rng: np.random.Generator, n: int, rows: int) -> td.Table:
@@ -60,7 +60,7 @@ def with_experiments(rng: np.random.Generator, n: int, rows: int) -> td.Table:
 def numbers_with_experiments(rng: np.random.Generator, n: int, rows: int) -> td.Table:
     columns = {name: column + rng.normal(0, 0.3, rows) for name, column in states(rng, n, rows).items()}
     by_row = [["V0"] if rng.random() < 0.3 else [] for _ in range(rows)]
-    return td.Table(columns, continuous="all", interventions=by_row)
+    return td.Table(columns, types={"*": "continuous"}, interventions=by_row)
 
 
 def above_zero(family: td.types.Family) -> float:
