@@ -18,7 +18,8 @@ rules = st.sampled_from(["mean", "median", "quantile(3)", "uniform(4)", [-10.0, 
 
 def cut(values, rule, **options):
     """The table of a column cut by the rule, beside one that keeps its rows apart."""
-    return Table({"x": list(map(float, values)), "row": list(range(len(values)))}, discretize={"x": rule}, **options)
+    columns = {"x": list(map(float, values)), "row": list(range(len(values)))}
+    return Table(columns, discretize={"x": rule}, types={"row": "categorical"}, **options)
 
 
 def states_by_row(table):
@@ -131,7 +132,7 @@ def test_a_dict_cuts_only_what_it_names():
     columns = {"x": [0.5, 1.5], "n": [3, 8], "m": [1, 2]}
     table = Table(columns, discretize={"x": "mean", "n": [5]})
     assert table.states == (("<= 1", "> 1"), ("<= 5", "> 5"), (1, 2))
-    refused(columns, "column 'x' holds floats", discretize={"n": "mean"})
+    assert Table(columns, discretize={"n": "mean"}).states == ((0.5, 1.5), ("<= 5.5", "> 5.5"), (1, 2))
     refused(columns, "'z' that is not there", discretize={"z": "mean"})
 
 
@@ -142,46 +143,54 @@ def test_one_rule_cuts_numbers_with_many_values_and_says_which():
     assert [note.split("'")[1] for note in table.notes if "was cut" in note] == CUT
     (left,) = (note for note in table.notes if "not cut" in note)
     assert left == f"Whole numbers with few values were left as states, not cut: {', '.join(map(repr, LEFT))}."
-    assert any("'row' has a state for each row" in note for note in table.notes)
 
 
 def test_a_dict_has_a_rule_for_all_others_too():
     columns = {name: numbers_of_all_kinds()[name] for name in ("float", "whole", "above_it", "codes")}
     table = Table(columns, discretize={"*": "median", "whole": "uniform(3)", "above_it": None, "codes": [1]})
-    assert [len(states) for states in table.states] == [2, 3, 21, 2]
-    refused(columns, "column 'float' holds floats", discretize={"*": "median", "float": None})
+    assert [len(states) for states in table.states] == [2, 3, 0, 2] and table.continuous == ("above_it",)
+    assert Table(columns, discretize={"*": "median", "float": None}).continuous == ("float",)
 
 
 def test_floats_that_are_all_whole_numbers_are_integers():
     table = Table({"x": [1.0, 3.0, None], "y": [0, 1, 1]}, missing="drop")
     assert table.states[0] == (1, 3)
-    assert table.notes[-1] == "Floats that are all whole numbers count as integers: 'x'."
-    refused({"x": [1.0, 2.0**54], "y": [0, 1]}, "column 'x' holds floats")
+    assert table == Table({"x": [1, 3, None], "y": [0, 1, 1]}, missing="drop")
+    assert [*map(type, table.states[0])] == [int, int]
+    assert [*map(type, Table({"x": [1.0, 2.0**54], "y": [0, 1]}).states[0])] == [float, float]  # which may be rounded
 
 
-APART = "Column 'x' has a state for each row or nearly so: it tells rows apart and little else; leave_out=['x']"
+NAMES, NUMBERS = "'x' (a name of its own in most rows)", "'x' (numbers the rows)"
 
 
 @pytest.mark.parametrize(
     ("column", "rows", "said"),
     [
-        ([3 * i for i in range(25)], 100, "'x' (25 states). These are numbers: discretize=\"quantile(3)\" cuts them"),
+        ([3 * i for i in range(25)], 100, ""),
         ([f"w{i}" for i in range(25)], 100, "'x' (25 states). Join states that are alike, or leave such columns out."),
-        ([7 * i % 43 for i in range(40)], 40, "'x' (40 states). These are numbers"),
-        ([f"w{i}" for i in range(40)], 40, APART),
-        ([f"w{i}" for i in range(32)], 40, APART),
+        ([7 * i % 43 for i in range(40)], 40, ""),
+        ([f"w{i}" for i in range(40)], 40, NAMES),
+        ([f"w{i}" for i in range(32)], 40, NAMES),
         ([f"w{i}" for i in range(26)], 40, "'x' (26 states). Join states that are alike"),
-        (list(range(40)), 40, APART),
-        ([i * i for i in range(40)], 40, APART),  # numbers of patients in the order of the rows
-        ([7 * i % 40 for i in range(40)], 40, APART),
+        (list(range(40)), 40, NUMBERS),
+        ([i * i for i in range(40)], 40, NUMBERS),  # numbers of patients in the order of the rows
+        ([7 * i % 40 for i in range(40)], 40, ""),
         ([3 * i for i in range(25)], 250, ""),
         ([3 * i for i in range(20)], 100, ""),
     ],
 )
 def test_columns_with_many_states_for_their_rows_are_remarked_on(column, rows, said):
-    table = Table({"x": (column * rows)[:rows], "y": [0, 1] * (rows // 2)})
+    columns = {"x": (column * rows)[:rows], "y": [0, 1] * (rows // 2), "z": [*"aab"] * (rows // 3) + ["c"] * (rows % 3)}
+    table = Table(columns)
     assert said in " ".join(table.notes)
     assert bool(table.notes) == bool(said)
+
+
+def test_whole_numbers_taken_for_states_are_remarked_on():
+    columns = {"x": [3 * i for i in range(25)] * 4, "y": [0, 1] * 50}
+    assert Table(columns).continuous == ("x",)
+    (note,) = Table(columns, types={"x": "categorical"}).notes
+    assert "'x' (25 states). These are numbers: discretize=\"quantile(3)\" cuts them" in note
 
 
 def test_declared_states_come_before_a_rule():
@@ -201,13 +210,14 @@ def test_missing_numbers():
     assert dropped.states[0] == ("<= 1", "> 1")
     kept = Table(columns, discretize="mean", missing="state")
     assert kept.states == (("<= 2.5", "> 2.5", "missing"), (0, 1, "missing"))
-    nothing = Table({"x": np.full(2, np.nan), "y": [0, 1]}, discretize="mean", missing="state")
-    assert nothing.states[0] == ("missing",)
+    nothing = {"x": np.full(2, np.nan), "y": [0, 1], "z": [1, 0]}
+    assert Table(nothing, discretize="mean", missing="state").names == ("y", "z")
 
 
-def test_floats_are_refused_without_a_rule():
-    refused({"x": [0.5, 1], "y": [0, 1]}, "column 'x' holds floats", 'discretize="mean"')
-    refused({"x": [0.5, 1.0], "y": [1.5, 2.0]}, "columns 'x', 'y' hold floats")
+def test_floats_stay_numbers_without_a_rule():
+    table = Table({"x": [0.5, 1, 2], "y": [0, 1, 1], "z": [0.25, 0.5, 4.0]})
+    assert table.continuous == ("x", "z") and table.states == ((), (0, 1), ())
+    assert Table({"x": [0.5, 1.0], "y": [1.5, 2.0]}).states == ((0.5, 1.0), (1.5, 2.0))  # two values are categories
 
 
 def test_infinite_and_huge_numbers_are_refused():
@@ -265,7 +275,9 @@ def test_numbers_of_states_refused(rule, k):
     "options",
     [
         *({"discretize": rule} for rule in ("mean", Quantile(3), Uniform(3), {"a": "median"}, {"a": [1.5]})),
-        *({"continuous": given} for given in ("all", "auto", ["a"])),
+        *({"types": {name: "continuous"}} for name in ("*", "a")),
+        {"types": {"a": "categorical"}},
+        {"columns": ["a", "b"]},
         {"states": {"a": [1, 2]}},
         {"weights": "a"},
         {},
@@ -281,6 +293,7 @@ def test_whole_numbers_larger_than_any_float(options: dict[str, object], sign: i
     except TableError as error:
         states = str(error)
     assert states == tuple(sorted(rows["a"])) or "'a'" in states or "weight" in states
+    assert ("'a' is identifier" in states) == (not options)
 
 
 def test_many_columns_cut_alike_are_told_of_once():

@@ -89,9 +89,10 @@ def test_notes_on_columns_take_gaps_for_no_state(seed: int) -> None:
         "gap": [None if c == 2 else int(c) for c in code],  # a gap for a state
     }
     table = kept(cells)
-    (said,) = (note for note in table.notes if "say the same" in note)
-    assert "Columns 'code', 'word' say the same" in said
-    assert table.missing == {name: sum(cell is None for cell in own) for name, own in cells.items()}
+    types = {name: of.type for name, of in table.types.items()}
+    assert types == {"code": "ordinal", "word": "duplicate", "other": "categorical", "gap": "categorical"}
+    for everything in (kept(cells, columns=[*cells]), kept(cells, types={"word": "categorical"})):
+        assert everything.missing == {name: sum(cell is None for cell in own) for name, own in cells.items()}
 
 
 def test_drawn_tables_keep_gaps_and_states() -> None:
@@ -100,31 +101,37 @@ def test_drawn_tables_keep_gaps_and_states() -> None:
     assert {row for row, _ in drawn.rows()} <= {row for row, _ in ROWS}
 
 
-def test_a_column_without_any_value_is_refused_unless_its_states_are_declared() -> None:
+def test_a_column_without_any_value_is_left_out_unless_its_states_are_declared() -> None:
     cells = {"a": [None, None], "b": [0, 1]}
-    with pytest.raises(TableError, match=r"column 'a' has no value in any row; leave it out with leave_out=\['a'\]"):
+    with pytest.raises(TableError, match=r"this one has 'b', since 'a' is constant \(no value in any row\)"):
         kept(cells)
+    assert kept(cells | {"c": [0, 1]}).names == ("b", "c")
     table = kept(cells, states={"a": [0, 1]})
     assert table.missing == {"a": 2} and table.arities.tolist() == [2, 2]
 
 
 def test_continuous_columns_have_no_gaps() -> None:
     with pytest.raises(TableError, match="can neither be a state nor be kept"):
-        kept({"x": [0.5, None, 2.5], "y": [1.5, 2.5, 3.5]}, continuous="auto")
+        kept({"x": [0.5, None, 2.5, 3.5], "y": [1.5, 2.5, 3.5, 4.5]})
 
 
 NETWORK = td.Network(("rain", "wet", "sun"), {"wet": ["rain"]})
-REFUSING: dict[str, Any] = {
+ANSWERING: dict[str, Any] = {
     "best_network": td.best_network,
-    "score": lambda table: td.score(table, "bic"),
     "plan": td.plan,
     "k_best_networks": lambda table: td.k_best_networks(table, 2),
     "networks_within": lambda table: td.networks_within(table, 2),
-    "classes_within": lambda table: td.classes_within(table, 2),
+    "bootstrap": lambda table: td.bootstrap(table, 2),
+}
+REFUSING: dict[str, Any] = {
+    "score": lambda table: td.score(table, "bic"),
+    "k_best_networks": lambda table: td.k_best_networks(table, 2, "bic"),
+    "networks_within": lambda table: td.networks_within(table, 2, "bic"),
+    "classes_within": lambda table: td.classes_within(table, 2, "bic"),
     "edge_posteriors": td.edge_posteriors,
     "sample_networks": lambda table: td.sample_networks(table, 2),
     "causal_effects": td.causal_effects,
-    "bootstrap": lambda table: td.bootstrap(table, 2),
+    "bootstrap": lambda table: td.bootstrap(table, 2, "bic"),
     "mixed": lambda table: td.best_network(table, "mixed-bic"),
     "own": lambda table: td.best_network(table, td.CustomScore(lambda family: 0.0)),
     "bds": lambda table: td.score(table, "bds"),
@@ -132,6 +139,12 @@ REFUSING: dict[str, Any] = {
     "local score": lambda table: td.BIC().local(table, 0, [1]),
     "constrained_fit": lambda table: td.probabilities.constrained_fit(NETWORK, table, []),
 }
+
+
+@pytest.mark.parametrize("question", ANSWERING.values(), ids=ANSWERING)
+def test_what_takes_rows_as_far_as_they_are_complete_answers_without_a_score(question: Any) -> None:
+    question(kept())
+    assert td.best_network(kept()).score == td.best_network(kept(), td.NAL()).score
 
 
 @pytest.mark.parametrize("question", REFUSING.values(), ids=REFUSING)
@@ -142,7 +155,7 @@ def test_what_needs_every_cell_refuses_and_says_what_to_do(question: Any) -> Non
         "needs every cell",
         "'rain' (2 rows)",
         "NAL()",
-        "structural_em()",
+        "structural_em",
         'missing="drop"',
         'missing="state"',
     ):

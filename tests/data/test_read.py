@@ -152,10 +152,10 @@ def test_types_of_columns(read):
 
 
 @pytest.mark.parametrize("cells", ["1.5,2", "1e3,2.5", ".5,-.5", "1.,.2", "1E-3,4"])
-def test_floats_are_refused_unless_cut(read, refused, cells):
+def test_floats_are_numbers_unless_cut(read, cells):
     first, second = cells.split(",")
     text = f"x,y\n{first},0\n{second},1\n"
-    refused(text, "column 'x' holds floats", "discretize=")
+    assert sorted(read(text, types={"x": "continuous"}).numbers[0]) == sorted(map(float, (first, second)))
     assert read(text, discretize="mean").arities.tolist() == [2, 2]
 
 
@@ -169,20 +169,21 @@ def test_floats_that_are_all_whole_numbers_are_states(read, cells):
 def test_infinite_and_nan(read, refused):
     refused("x,y\n1.5,0\ninf,1\n", "column 'x' is infinite in line 3 of the file", discretize="mean")
     refused("x,y\n1.5,0\n1e999,1\n", "column 'x' is infinite in line 3 of the file", discretize="mean")
-    refused("x,y\n1.5,0\nnan,1\n", "'x' (1 row, the first is line 3 of the file)", discretize="mean")
-    refused("x,y\n1.5,0\nNAN,1\n", "'x' (1 row, the first is line 3 of the file)", discretize="mean")
+    for nan in ("nan", "NAN"):
+        text = f"x,y\n1.5,0\n{nan},1\n"
+        refused(text, "'x' (1 row, the first is line 3 of the file)", discretize="mean", missing="error")
     assert read("x,y\ninf,0\nbig,1\n").states[0] == ("big", "inf")
 
 
 def test_what_is_missing_in_files(read, refused):
     cells = ["a", *reading.MISSING_VALUES, "b"]
     text = "x,y\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells))
-    refused(text, "'x' (7 rows, the first is line 3 of the file)")
+    refused(text, "'x' (7 rows, the first is line 3 of the file)", missing="error")
     assert read(text, missing="drop").n_rows == 2
     assert read(text, missing="state").states[0] == ("a", "b", "missing")
     assert read("x,y\n?,1\nNA,2\n", missing_values=()).states[0] == ("?", "NA")
-    refused("x,y\n-9,1\n3,2\n", "'x' (1 row, the first is line 2", missing_values=["-9"])
-    refused("x,y\nNA,1\nb,2\n", "'x' (1 row, the first is line 2", missing_values="NA")
+    refused("x,y\n-9,1\n3,2\n", "'x' (1 row, the first is line 2", missing_values=["-9"], missing="error")
+    refused("x,y\nNA,1\nb,2\n", "'x' (1 row, the first is line 2", missing_values="NA", missing="error")
 
 
 def test_separators_are_sniffed(read):
@@ -295,7 +296,7 @@ def test_parquet(read, tmp_path):
     table = read_table(tmp_path / "t.parquet", missing="state")
     assert table.states == (("x", "y"), (1, 2), (False, True, "missing"), ("z", "q", "r"))
     with pytest.raises(TableError, match=r"t\.parquet: missing values in 1 column: .c. \(1 row, the first"):
-        read_table(tmp_path / "t.parquet")
+        read_table(tmp_path / "t.parquet", missing="error")
 
 
 def test_parquet_by_each_library(tmp_path, monkeypatch):
@@ -323,12 +324,14 @@ def test_parquet_by_each_library(tmp_path, monkeypatch):
     ],
 )
 def test_shared_data(name, n_rows, arities):
-    table = read_table(DATA / f"{name}.csv")
+    table = read_table(DATA / f"{name}.csv", types={"*": "categorical"})
     assert table.n_rows == n_rows
     assert table.arities.tolist() == arities
     with open(DATA / f"{name}.csv", encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(file)
-    assert table == Table(np.array(rows).astype(int), names=names)
+    assert table == Table(np.array(rows).astype(int), names=names, types={"*": "categorical"})
+    guessed = Table(np.array(rows).astype(int), names=names)
+    assert read_table(DATA / f"{name}.csv") == guessed and guessed.n_rows == n_rows
     assert table.constant == (("engine_location",) if name == "autos" else ())
 
 

@@ -61,7 +61,7 @@ def test_distinct_rows_increase(rows):
 def test_merging_where_codes_do_not_fit_one_number():
     rng = np.random.default_rng(5)
     array = np.repeat(rng.integers(0, 1000, (40, 12)), 3, axis=0)
-    table = Table(rng.permutation(array))
+    table = Table(rng.permutation(array), types={"*": "categorical"})
     assert table.n_distinct == 40
     assert set(table.weights) == {3}
     assert [row for row, _ in table.rows()] == sorted(map(tuple, array[::3].tolist()))
@@ -149,7 +149,8 @@ def test_from_codes_refuses(codes, states, part):
 
 def test_missing_is_an_error_that_names_columns_and_rows():
     columns = {"x": ["a", None, "b", None], "y": [1, 2, 3, float("nan")], "z": [0, 0, 1, 1]}
-    refused(columns, "2 columns", "'x' (2 rows, the first is row 1", "'y' (1 row, the first is row 3", 'missing="drop"')
+    parts = "2 columns", "'x' (2 rows, the first is row 1", "'y' (1 row, the first is row 3", 'missing="drop"'
+    refused(columns, *parts, missing="error")
 
 
 def test_missing_rows_dropped():
@@ -165,9 +166,9 @@ def test_missing_as_a_state():
     table = Table(columns, missing="state")
     assert table.states == (("a", "missing", "missing_1", "missing_2"), (1, 2, "missing"), (0, 1))
     assert table.notes == ("Missing values are a state of their own in 'x', 'y'.",)
-    only_missing = Table({"x": [None, None], "y": [0, 1]}, missing="state")
-    assert only_missing.states[0] == ("missing",)
-    assert only_missing.constant == ("x",)
+    only_missing = {"x": [None, None], "y": [0, 1], "z": [0, 1]}
+    assert Table(only_missing, missing="state").names == ("y", "z")
+    assert Table(only_missing, missing="state", states={"x": ["a"]}).states[0] == ("a", "missing")
 
 
 def test_weights_by_name_and_by_array():
@@ -206,7 +207,8 @@ def test_largest_weights_add_up():
 
 
 def test_rows_are_named_as_the_user_counts_them_when_others_have_no_weight():
-    refused({"x": [1, 1, None], "y": [0, 0, 1]}, "'x' (1 row, the first is row 2", weights=[0, 1, 1])
+    columns = {"x": [1, 1, None], "y": [0, 0, 1]}
+    refused(columns, "'x' (1 row, the first is row 2", weights=[0, 1, 1], missing="error")
 
 
 def test_constant_columns_stay():
@@ -223,12 +225,14 @@ def test_options_refused():
     refused(array, "a name for each of 2 columns", names="xy")
     refused(array, "both called 'x'", names=["x", "x"])
     refused({"x": [0], "y": [1]}, "names of its own", names=["a", "b"])
-    refused(array, '"error", "drop", "state" or "keep", not \'skip\'', missing="skip")
+    refused(array, '"auto", "drop", "state", "keep" or "error", not \'skip\'', missing="skip")
 
 
 def test_most_states_and_variables_are_allowed():
-    table = Table({"id": np.arange(65_535), "y": np.arange(65_535) % 2})
+    columns = {"id": np.arange(65_535), "y": np.arange(65_535) % 2, "z": np.arange(65_535) % 3}
+    table = Table(columns, types={"id": "categorical"})
     assert table.arities[0] == 65_535
+    assert Table(columns).names == ("y", "z")
     assert Table(np.eye(128, dtype=int)).n_variables == 128
 
 
@@ -250,23 +254,25 @@ def test_importing_tables_is_light():
     ],
 )
 def test_to_frame_gives_the_rows_back(source: dict[str, list[Any]]) -> None:
-    table = Table(source, continuous="auto")
+    table = Table(source)
     frame = table.to_frame()
     assert list(frame.columns) == list(source)
     assert sorted(frame.itertuples(index=False, name=None)) == sorted(zip(*source.values(), strict=True))
-    assert Table(frame, continuous="auto") == table
+    assert Table(frame) == table
 
 
-def test_columns_that_say_the_same_are_named():
+def test_columns_that_say_the_same_are_left_out():
     """A code and what it stands for: one is learned from the other, and nothing else."""
     word = [*"bacabca"] * 3
     code = [{"a": 3, "b": 1, "c": 2}[state] for state in word]
     columns = {"word": word, "code": code, "x": [0, 1, 0, 0, 1, 1, 0] * 3}
-    said = "Columns 'word', 'code' say the same: each state of one goes with one state of the others; leave_out="
-    assert [note.startswith(said) for note in Table(columns).notes] == [True]
+    said = "Left out: 'code' (repeats 'word'); types={'code': 'categorical'} uses one."
+    assert Table(columns).notes == Table(columns).decisions == (said,) and Table(columns).names == ("word", "x")
+    assert Table(columns, types={"code": "categorical"}).names == Table(columns, columns=[*columns]).names
     near = columns | {"code": [*code[:-1], 1]}
     few = {name: column[:7] for name, column in columns.items()}
-    names = {name: [f"{name}{i}" for i in range(21)] for name in "yz"}
     turned = {"x": columns["x"], "y": columns["x"][1:] + columns["x"][:1]}
-    for others in (near, few, names, turned, {"y": [1] * 21, "z": ["k"] * 21}):
-        assert not any("say the same" in note for note in Table(others).notes)
+    for others in (near, few, turned, {"y": [1] * 21, "z": ["k"] * 21}):
+        assert "duplicate" not in {of.type for of in Table(others).types.values()}
+    names = {name: [f"{name}{i}" for i in range(21)] for name in "yz"}
+    assert [of.type for of in Table(columns | names).types.values()][3:] == ["identifier", "identifier"]

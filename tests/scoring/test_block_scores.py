@@ -68,8 +68,8 @@ def mixed_rows(draw: st.DrawFn, most: int = 4, most_rows: int = 30) -> Drawn:
 def table_of(rows: np.ndarray, arities: Sequence[int], **options: object) -> td.Table:
     columns = {f"V{v}": rows[:, v] if arity == 0 else rows[:, v].astype(int) for v, arity in enumerate(arities)}
     states = {f"V{v}": range(arity) for v, arity in enumerate(arities) if arity}
-    continuous = [f"V{v}" for v, arity in enumerate(arities) if arity == 0]
-    return td.Table(columns, states=states, continuous=continuous, keep_constant=True, **options)  # type: ignore[arg-type]
+    types = {f"V{v}": "categorical" if arity else "continuous" for v, arity in enumerate(arities)}
+    return td.Table(columns, states=states, types=types, keep_constant=True, **options)  # type: ignore[arg-type]
 
 
 def families(n: int) -> list[tuple[int, tuple[int, ...]]]:
@@ -236,6 +236,20 @@ def _require_lists(kind: BlockKind, rows: np.ndarray, arities: Sequence[int], li
             assert value == pytest.approx(every.store.value(x, mask), abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@settings(max_examples=20, deadline=None)
+@given(drawn=mixed_rows())
+def test_bounds_before_scoring_hold(kind: BlockKind, drawn: Drawn) -> None:
+    table = table_of(*drawn)
+    scores = td.score(table, kind)
+    for x, bound in enumerate(kind.bounds_alone(table)):
+        assert float(scores.store.families_of(x)[1].max()) <= bound + 1e-6
+    stopped = td.best_network(table, kind, time_limit=0)
+    best = td.best_network(scores)
+    assert stopped.network is not None and stopped.proof.bound >= best.score - 1e-6
+    assert stopped.score <= best.score + 1e-6
+
+
 def test_the_bound_cuts_and_threads_do_not_matter() -> None:
     table = table_of(related(3, (0, 3) * 6, 400), (0, 3) * 6)
     for kind in KINDS:
@@ -263,8 +277,11 @@ def test_every_question_against_all_networks(kind: BlockKind, seed: int) -> None
     classes = {reference.equivalence_key(masks): value for masks, value in values.items()}
     found = [one.score for one in td.k_best_classes(scores, 5)]
     assert found == pytest.approx(sorted(classes.values(), reverse=True)[: len(found)], abs=1e-8)
-    with pytest.raises(td.ScoreError, match=r"quasi-likelihood.*bootstrap\(\)"):
-        td.edge_posteriors(scores)
+    edges = td.edge_posteriors(scores)
+    weights = {masks: math.exp(value - ranked[0]) for masks, value in values.items()}
+    with_edge = math.fsum(weight for masks, weight in weights.items() if masks[1] & 1)
+    assert edges.matrix[0, 1] == pytest.approx(with_edge / math.fsum(weights.values()), abs=1e-7)
+    assert any("quasi-likelihood" in note and "bootstrap" in note for note in edges.notes)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)

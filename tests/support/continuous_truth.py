@@ -167,7 +167,8 @@ def degenerate_gaussian_of_set(
     sizes = [own.shape[1] for own in blocks]
     pairs = sum(a * b for a, b in combinations(sizes, 2))
     score = -n / 2 * log_determinant(correlations(blocks)) - math.log(n) / 2 * pairs
-    numbers = [uncorrelated([normal_scores(rows[:, v])]) for v in columns if not arities[v]]
+    with_squares = [v for v in columns if not arities[v] and len(np.unique(rows[:, v])) > 2]
+    numbers = [uncorrelated([normal_scores(rows[:, v])]) for v in with_squares]
     if ranks and any(own.shape[1] for own in numbers):
         score += n / 2 * log_determinant(correlations(numbers) ** 2)
     return score

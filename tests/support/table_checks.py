@@ -11,23 +11,23 @@ import topdag as td
 from topdag.data.table import Table
 from topdag.errors import TableError
 
-CUT, LEFT = ["float", "whole", "whole_floats", "above_it"], ["at_the_limit", "codes"]
+CUT, LEFT = ["float", "whole", "whole_floats", "above_it", "row"], ["at_the_limit", "codes"]
 
 
 def numbers_of_all_kinds(n: int = 60) -> dict[str, list[object]]:
     """Columns that a rule for all cuts, and others that it leaves."""
-    mixed = [(7 * i) % n for i in range(n)]
+    mixed, other, third, fourth = ([(k * i) % n for i in range(n)] for k in (7, 11, 13, 17))
     return {
         "float": [i + 0.5 for i in mixed],
-        "whole": [3 * i for i in mixed],
-        "whole_floats": [3.0 * i for i in mixed],
+        "whole": [3 * i for i in other],
+        "whole_floats": [3.0 * i for i in third],
         "at_the_limit": [i % 20 for i in mixed],
         "above_it": [i % 21 for i in mixed],
         "codes": [float(i % 3) for i in mixed],
         "binary": [i % 2 for i in mixed],
-        "row": list(mixed),
+        "row": list(fourth),
         "word": [f"w{i % 30}" for i in mixed],
-        "flag": [i % 2 > 0 for i in mixed],
+        "flag": [i // 2 % 2 > 0 for i in mixed],
     }
 
 

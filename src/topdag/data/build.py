@@ -63,6 +63,7 @@ from topdag.data.notes import (
     notes_on_many_states,
 )
 from topdag.data.ordered_words import order_of_words
+from topdag.data.repeated import note_on_repeated
 from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, described, type_by_column
 from topdag.errors import TableError
 
@@ -88,6 +89,15 @@ Parts: TypeAlias = tuple[
 
 
 @dataclass(frozen=True, slots=True)
+class Grouped:
+    """What an engine did before it handed its distinct rows over: as the user ``said``, it ``cut`` columns."""
+
+    said: Options
+    cut: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """What the user asked for when making a table; see `Table`."""
 
@@ -104,8 +114,8 @@ class Options:
     """Of a file."""
     memory_limit: int | None = None
     """Rows that need more are read chunk by chunk, where an engine can; None: what is free."""
-    first: Options | None = None
-    """What was said, where an engine did a part of it."""
+    grouped: Grouped | None = None
+    """Where an engine did a part of it; weights are then those of distinct rows."""
     codes_are_states: bool = False
     """Whether nothing is guessed: every column has states unless ``types`` says otherwise."""
     fewest: int = 2
@@ -135,7 +145,12 @@ class Options:
     def named(self) -> set[str]:
         """The columns that the user names as variables, which are not left out."""
         _, rules = rules_apart(self.discretize)
-        return {*(self.columns or ()), *(self.states or ()), *rules}
+        return {*(self.columns or ()), *(self.states or ()), *rules, *self.cut}
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """The columns that an engine has cut."""
+        return () if self.grouped is None else self.grouped.cut
 
     @property
     def needs_every_row(self) -> bool:
@@ -144,8 +159,8 @@ class Options:
 
     def said(self) -> dict[str, Any]:
         """What differs from what is done without a word, for JSON; weights in an array cannot be told again."""
-        if self.first is not None:
-            return self.first.said()
+        if self.grouped is not None:
+            return self.grouped.said.said()
         unsaid = Options(text=TextFormat()).told()
         return {name: value for name, value in self.told().items() if value != unsaid[name]}
 
@@ -180,17 +195,25 @@ class Draft:
     """What was set in each row."""
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     """Of every column that was read."""
+    is_grouped: bool = False
+    """Whether the weights say how many rows an engine has found equal, in whatever order."""
+
+    @property
+    def counts(self) -> Codes:
+        """How many rows of the source each row stands for."""
+        return self.weights if self.is_grouped else np.ones(len(self.weights), np.int64)
 
     def keep(self, rows: NDArray[np.bool_], why: str, advice: str = "") -> Draft:
         """Without the other rows, and without the values that only they had."""
         kept = np.flatnonzero(rows)
         if len(kept) == len(rows):
             return self
-        notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
+        n_rows, n_dropped = int(self.counts.sum()), int(self.counts[~rows].sum())
+        notes = note_on_dropped(n_dropped, n_rows, why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
         pairs = zip(self.columns, columns, strict=True)
         always = {left.name: left.values[0] for had, left in pairs if len(left.values) == 1 < len(had.values)}
-        notes += note_on_states_lost(always, len(rows))
+        notes += note_on_states_lost(always, n_rows)
         was_set = None if self.was_set is None else replace(self.was_set, codes=self.was_set.codes[kept])
         place = lambda row: self.place(int(kept[row]))  # noqa: E731
         return replace(
@@ -206,17 +229,24 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
         from topdag.data.interventions import interventions_apart  # few tables have any
 
         columns, was_set = interventions_apart(columns, options.interventions)
+    if not columns:
+        check_names([], options.fewest)
     if not len(weights):
         raise TableError("the table has no rows")
     check_different([column.name for column in columns])
-    draft = Draft(whole_as_integers(columns, place), weights, place, (), was_set)
-    draft = typed(draft, options).keep(draft.weights > 0, "weight 0")
+    done = () if options.grouped is None else options.grouped.notes
+    is_grouped = options.grouped is not None
+    draft = Draft(whole_as_integers(columns, place), weights, place, done, was_set, is_grouped=is_grouped)
+    draft = typed(draft, options)
+    if options.weights is None and not options.codes_are_states and not is_grouped:
+        notes = (*note_on_repeated(draft.columns, draft.types), *notes)
+    draft = draft.keep(draft.weights > 0, "weight 0")
     draft = with_own_weights(draft, options)
     draft = without_useless(draft, options)
     check_names([column.name for column in draft.columns], options.fewest)
     draft = with_declared_states(draft, options.states or {})
     rules = rules_by_column(options.discretize, draft.columns)
-    draft = without_gaps(draft, options.missing, rules)
+    draft = without_gaps(draft, options.missing, {*rules, *options.cut})
     return finished(*with_states_and_numbers(draft, options), options, notes)
 
 
@@ -233,9 +263,17 @@ def typed(draft: Draft, options: Options) -> Draft:
         own, code = (column, None) if is_told else without_missing_codes(column)
         columns.append(own)
         missing_codes |= {} if code is None else {column.name: code}
-    types = column_types(columns, options.types, has_weights=options.weights is not None)
+    counts = draft.weights if draft.is_grouped else None
+    types = column_types(columns, options.types, counts, options.cut, has_weights=has_weights(options, draft))
     types = {column.name: described(types[column.name], column) for column in columns}
     return replace(draft, columns=columns, types=types, notes=draft.notes + note_on_missing_codes(missing_codes))
+
+
+def has_weights(options: Options, draft: Draft) -> bool:
+    """Whether the weights of rows are known: the user gave them, or an engine found equal rows."""
+    if options.grouped is None:
+        return options.weights is not None
+    return options.grouped.said.weights is not None or bool(draft.weights.max() > 1)
 
 
 def with_own_weights(draft: Draft, options: Options) -> Draft:
@@ -243,12 +281,13 @@ def with_own_weights(draft: Draft, options: Options) -> Draft:
     name = next((name for name, of in draft.types.items() if of.type == "weight"), None)
     if name is None or (name in options.named and not draft.types[name].given):
         return draft
-    if options.weights is not None:
+    if has_weights(options, draft):
         raise TableError(f"a row has one weight: {option('types')} names {name!r} beside {option('weights')}")
     columns, weights = weights_apart(draft.columns, name, draft.place)
+    weighted = replace(draft, columns=columns, weights=weights, is_grouped=False)
     if draft.types[name].given:
-        return replace(draft, columns=columns, weights=weights).keep(weights > 0, "weight 0")
-    counted = replace(draft, columns=columns, weights=weights).keep(weights > 0, "count 0")
+        return weighted.keep(weights > 0, "weight 0")
+    counted = weighted.keep(weights > 0, "count 0")
     return replace(counted, notes=draft.notes + note_on_weight(name))  # empty cells of a table of counts are no loss
 
 
@@ -269,11 +308,18 @@ def without_useless(draft: Draft, options: Options) -> Draft:
 
 def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, ColumnType]) -> str:
     few = f"a table needs two or more variables; this one has {listing(names) or 'none'}"
-    if not useless:
+    by_reason: dict[str, list[str]] = {}
+    for name, of in useless.items():
+        if name:
+            by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
+    if not by_reason:
         return few
-    said = "; ".join(f"{name!r} is {of.type} ({of.reason})" for name, of in list(useless.items())[:5])
-    change = option("types", {next(iter(useless)): "categorical"})
-    return f"{few}, since {said}. If a column is a variable after all, say so: {change}"
+    said = "; ".join(f"{listing(own)} ({reason})" for reason, own in by_reason.items())
+    few = f"{few}, beside columns that are no variables, {said}"
+    may_vary = next((c.name for c in draft.columns if c.name and c.name in useless and len(c.values)), None)
+    if may_vary is None:
+        return few
+    return f"{few}. If one is a variable after all, say so: {option('types', {may_vary: 'categorical'})}"
 
 
 def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[str], tuple[str, ...]]:
@@ -294,7 +340,7 @@ def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[
             continue
         own = made.get(column.name) or in_order(as_states(column))
         columns.append(own)
-        if column.name not in made and is_ordered(own, of):
+        if column.name not in made and column.name not in options.cut and is_ordered(own, of):
             ordered.append(column.name)
     return replace(draft, columns=columns, notes=(*draft.notes, *notes)), stay, tuple(ordered)
 
@@ -383,23 +429,24 @@ def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) ->
     return replace(draft, columns=[declared.get(column.name, column) for column in draft.columns])
 
 
-def without_gaps(draft: Draft, missing: str, rules: Mapping[str, Any]) -> Draft:
-    """Return the draft with missing cells treated as is said, or, where nothing is, as their share suggests."""
+def without_gaps(draft: Draft, missing: str, cut: Collection[str]) -> Draft:
+    """Return the draft with missing cells treated as is said, or, where nothing is, as their share suggests; ``cut``:
+    columns that are, or will be, states rather than numbers."""
     gaps = gaps_of(draft.columns)
     if not gaps:
         return draft
-    n_columns = len(draft.columns)
+    n_columns, row_counts = len(draft.columns), draft.counts
     if missing == "auto":
         has_numbers = any(
-            column.name not in rules
+            column.name not in cut
             and (stays_number(column, draft.types[column.name]) or is_ordered(column, draft.types[column.name]))
             for column in draft.columns
         )
-        missing = choose(gaps, has_numbers=has_numbers)
-        if missing == "drop" and (left_out := columns_to_leave_out(gaps, n_columns)):
+        missing = choose(gaps, row_counts, has_numbers=has_numbers)
+        if missing == "drop" and (left_out := columns_to_leave_out(gaps, row_counts, n_columns)):
             columns = [column for column in draft.columns if column.name not in left_out]
-            notes = (*draft.notes, note_on_left_out_for_gaps(gaps, left_out))
-            return without_gaps(replace(draft, columns=columns, notes=notes), "drop", rules)
+            notes = (*draft.notes, note_on_left_out_for_gaps(gaps, row_counts, left_out))
+            return without_gaps(replace(draft, columns=columns, notes=notes), "drop", cut)
     if missing == "error":
         require_none(gaps, draft.place)
     if missing == "state":
@@ -407,8 +454,8 @@ def without_gaps(draft: Draft, missing: str, rules: Mapping[str, Any]) -> Draft:
     if missing == "keep":
         counts = {name: int(draft.weights[rows].sum()) for name, rows in gaps.items()}
         return replace(draft, notes=(*draft.notes, note_on_kept(counts, n_columns, int(draft.weights.sum()))))
-    counts = {name: int(rows.sum()) for name, rows in gaps.items()}
-    advice = advice_on_gaps(counts, n_columns, len(draft.weights), counting_rows(gaps))
+    counts = {name: int(row_counts[rows].sum()) for name, rows in gaps.items()}
+    advice = advice_on_gaps(counts, n_columns, int(row_counts.sum()), counting_rows(gaps, row_counts))
     return draft.keep(~rows_with_gaps(gaps), "missing values", advice)
 
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import compress
 from typing import Any, TypeAlias
 
@@ -189,6 +190,8 @@ def column_of_array(name: str, cells: NDArray[Any]) -> Column:
         values, codes = np.unique(cells.astype(np.float64), return_inverse=True)
         n_numbers = len(values) - int(np.isnan(values).sum())
         return Column(name, values[:n_numbers], np.where(codes < n_numbers, codes, MISSING))
+    if kind == "m":
+        return column_of_array(name, cells / np.timedelta64(1, "s"))
     if kind not in "biu":
         return column_of_objects(name, [None if is_nothing(cell) else str(cell) for cell in cells])
     values, codes = distinct_integers(cells.view(np.uint8) if kind == "b" else cells)
@@ -308,7 +311,9 @@ def kind_of(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A numpy scalar as the Python value it stands for."""
+    """A numpy scalar as the Python value it stands for, a duration in seconds."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
     return value.item() if isinstance(value, np.generic) else value
 
 

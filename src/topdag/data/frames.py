@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, islice
@@ -21,8 +22,9 @@ import numpy as np
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, place_in_lazy_frame, plural
 from topdag._util.options import option
-from topdag.data.build import Options, check_names, require_rows_countable
+from topdag.data.build import Grouped, Options, check_names, require_rows_countable
 from topdag.data.columns import MISSING, Column, is_missing, left_in
+from topdag.data.continuous import MISSING_CODES, missing_code
 from topdag.data.discretize import (
     LARGEST_NUMBER,
     MOST_WHOLE,
@@ -40,10 +42,12 @@ from topdag.data.discretize import (
 from topdag.data.gaps import advice_on_gaps, gaps_refused, note_on_dropped, note_on_states_lost
 from topdag.data.lazy.categories import Categories, categories_in, with_categories
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
-from topdag.data.lazy.distinct import fits_in_memory
+from topdag.data.lazy.distinct import fits_in_memory, is_small
 from topdag.data.lazy.parquet_columns import why_not_duckdb
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
+from topdag.data.notes import note_on_missing_codes
 from topdag.data.series import columns_of_series, counted, gives_parts, is_of_duckdb, told_of
+from topdag.data.types import FEWEST_OF_NUMBERS
 from topdag.errors import TableError
 
 COLUMNS_AT_ONCE = 8
@@ -66,11 +70,15 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 def parts_of_files(path: str | PathLike[str], options: Options) -> Parts:
     """Those of all Parquet files that a folder or a pattern stands for."""
     files = parquet_files(path)
-    in_order, as_they_were = options.needs_every_row, stamps(files)
-    with (
-        told_of("this file" if len(files) == 1 else "these files"),
-        frame_of_files(files, options.used, in_order=in_order, memory_limit=options.memory_limit) as frame,
-    ):
+    as_they_were = stamps(files)
+
+    def rows_of(in_order: bool) -> AbstractContextManager[Any]:
+        return frame_of_files(files, options.used, in_order=in_order, memory_limit=options.memory_limit)
+
+    with told_of("this file" if len(files) == 1 else "these files"), ExitStack() as opened:
+        frame = opened.enter_context(rows_of(options.needs_every_row))
+        if not options.needs_every_row and needs_every_row(frame, options):
+            frame = opened.enter_context(rows_of(True))
         categories = categories_in(files, frame.collect_schema().names())
         columns, how, place, notes, chunks = parts_of_used(frame, options, categories)
         return columns, how, place, notes, None if chunks is None else replace(chunks, files=as_they_were)
@@ -86,14 +94,16 @@ def parts_of_used(frame: Any, options: Options, categories: Categories = Mapping
 
 
 def needs_every_row(frame: Any, options: Options) -> bool:
-    """Return whether rows must come one by one: decimals that stay numbers hardly ever make equal rows."""
+    """Return whether rows must come one by one: decimals that stay numbers hardly ever make equal rows, and few cells
+    are read at once."""
     for_all, rules = rules_apart(options.discretize)
     stay = [
         name
         for name, dtype in frame.collect_schema().items()
         if (dtype.is_float() or dtype.is_decimal()) and (rules.get(name) or for_all) is None and name != options.weights
     ]
-    return options.needs_every_row or bool(stay)
+    n_columns = len(frame.collect_schema())
+    return options.needs_every_row or bool(stay) or is_small(frame, n_columns, options.memory_limit)
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -117,9 +127,13 @@ def parts_of_lazy_frame(frame: Any, options: Options, categories: Categories) ->
     names = [name for name in schema if name != weight]
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, schema)
+    missing_codes = missing_codes_by_engine(frame, {name: schema[name] for name in names}, options)
+    frame = with_columns(
+        frame, [nw.when(nw.col(name) != code).then(nw.col(name)).alias(name) for name, code in missing_codes.items()]
+    )
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
     whole = frame
-    frame, gap_notes = rows_without_gaps(frame, gaps, options.missing)
+    frame, gap_notes = rows_without_gaps(frame, gaps, way_with_gaps(frame, names, options))
     rules, rule_notes, floats = rules_for_lazy(frame, schema, gaps, options, categories)
     require_cut(floats)
     frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
@@ -140,9 +154,10 @@ def parts_of_lazy_frame(frame: Any, options: Options, categories: Categories) ->
     cut_notes = notes_on_cuts((column for column in made if column.name in rules), rules)
     if gap_notes:
         gap_notes += states_lost_with_rows(whole, gaps, [column for column in made if column.name not in rules])
-    notes = (*weight_notes, *gap_notes, *cut_notes, *rule_notes)
+    notes = (*weight_notes, *note_on_missing_codes(missing_codes), *gap_notes, *cut_notes, *rule_notes)
     if is_held:
-        return made, replace(options, discretize=None, weights=counts, first=options), place_in_lazy_frame, notes, None
+        done = Grouped(options, tuple(rules), notes)
+        return made, replace(options, discretize=None, weights=counts, grouped=done), place_in_lazy_frame, (), None
     chunks, notes_on_states = chunked(frame, weight, columns, made, alone, options)
     return made, options, place_in_lazy_frame, (*notes, *notes_on_states), chunks
 
@@ -256,6 +271,34 @@ def check_exact(frame: Any, names: Sequence[str]) -> None:
     for name, count in zip(names, counts, strict=True):
         if count:
             raise too_large_to_cut(name)
+
+
+def missing_codes_by_engine(frame: Any, schema: Mapping[str, Any], options: Options) -> dict[str, float]:
+    """The codes for missing cells in columns of numbers of which nothing is said; see ``without_missing_codes``."""
+    told = {*options.named, *(options.types or ())}
+    names = [name for name, dtype in schema.items() if dtype.is_numeric() and name not in told]
+    cells = {name: nw.when(~gap(name, schema[name].is_float())).then(nw.col(name)) for name in names}
+    ends = answers(frame, [end for cell in cells.values() for end in (cell.min(), cell.max())])
+    found = {}
+    for name, least, most in zip(names, ends[::2], ends[1::2], strict=True):
+        if least not in MISSING_CODES and most not in MISSING_CODES:
+            continue
+        cell = cells[name]
+        inner = [nw.when(cell > least).then(cell).min(), nw.when(cell < most).then(cell).max()]
+        n_gaps, n_distinct, *nearest = answers(frame, [cell.is_null().sum(), cell.n_unique(), *inner])
+        code = missing_code(least, nearest[0], nearest[1], most)
+        if code is not None and n_distinct - (n_gaps > 0) >= FEWEST_OF_NUMBERS:
+            found[name] = code
+    return found
+
+
+def way_with_gaps(frame: Any, names: Sequence[str], options: Options) -> str:
+    """Return what an engine does with rows that have gaps: keep them until types are known, where nothing is said, no
+    cut depends on it and all rows are held; else what is said, or drop them."""
+    if options.missing != "auto":
+        return options.missing
+    may_wait = options.discretize is None and fits_in_memory(frame, names, options.memory_limit)
+    return "keep" if may_wait else "drop"
 
 
 def rows_without_gaps(frame: Any, gaps: Mapping[str, Any], missing: str) -> tuple[Any, tuple[str, ...]]:

@@ -30,6 +30,8 @@ MOST_COSTLY = 3
 
 Gaps: TypeAlias = Mapping[str, NDArray[np.bool_]]
 """The columns with missing cells, and the rows in which these are."""
+Counts: TypeAlias = NDArray[np.int64]
+"""How many rows each row of a draft stands for: one, unless an engine has counted equal ones."""
 RowsWithout: TypeAlias = Callable[[Sequence[str]], int]
 """How many rows have no gap in other columns than these."""
 
@@ -42,19 +44,19 @@ def rows_with_gaps(gaps: Gaps) -> NDArray[np.bool_]:
     return np.asarray(np.any(list(gaps.values()), axis=0))
 
 
-def choose(gaps: Gaps, *, has_numbers: bool) -> str:
+def choose(gaps: Gaps, counts: Counts, *, has_numbers: bool) -> str:
     """Return "drop" or "keep": incomplete rows go where enough others stay; where not, families of categories are
     scored by the rows in which they are complete, which families with numbers cannot be."""
-    incomplete = rows_with_gaps(gaps)
-    is_little = incomplete.mean() <= MOST_LOST or np.count_nonzero(~incomplete) >= MANY_COMPLETE
+    n_lost, n_rows = counts[rows_with_gaps(gaps)].sum(), counts.sum()
+    is_little = n_lost <= MOST_LOST * n_rows or n_rows - n_lost >= MANY_COMPLETE
     return "drop" if has_numbers or is_little else "keep"
 
 
-def columns_to_leave_out(gaps: Gaps, n_columns: int) -> list[str]:
+def columns_to_leave_out(gaps: Gaps, counts: Counts, n_columns: int) -> list[str]:
     """Return the columns with most gaps, as few as leave enough complete rows; none where that takes too many."""
-    rows_without, n_rows = counting_rows(gaps), len(next(iter(gaps.values())))
+    n_rows, rows_without = int(counts.sum()), counting_rows(gaps, counts)
     enough = min(ENOUGH_COMPLETE, (1 - MOST_LOST) * n_rows)
-    by_cost = sorted(gaps, key=lambda name: -int(gaps[name].sum()))
+    by_cost = sorted(gaps, key=lambda name: -int(counts[gaps[name]].sum()))
     for n_left_out in range(min(len(by_cost), n_columns - 2) + 1):
         if rows_without(by_cost[:n_left_out]) >= enough:
             return by_cost[:n_left_out]
@@ -144,20 +146,20 @@ def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_wit
     return by_cost[: next(enough, len(by_cost))]
 
 
-def note_on_left_out_for_gaps(gaps: Gaps, names: Sequence[str]) -> str:
-    n_rows = len(next(iter(gaps.values())))
-    said = ", ".join(f"{name!r} ({int(gaps[name].sum()):,} of {n_rows:,} cells)" for name in names)
+def note_on_left_out_for_gaps(gaps: Gaps, counts: Counts, names: Sequence[str]) -> str:
+    n_rows = counts.sum()
+    said = ", ".join(f"{name!r} ({counts[gaps[name]].sum():,} of {n_rows:,} cells)" for name in names)
     return (
         f"Left out because most rows would go with their missing cells: {said}; {option('missing', 'drop')} keeps them."
     )
 
 
-def counting_rows(gaps: Gaps) -> RowsWithout:
+def counting_rows(gaps: Gaps, counts: Counts) -> RowsWithout:
     """Return the function that counts the rows without a gap, asked for columns left out."""
-    n_rows = len(next(iter(gaps.values())))
+    n_rows = int(counts.sum())
 
     def rows_without(left_out: Sequence[str]) -> int:
         others = [rows for name, rows in gaps.items() if name not in left_out]
-        return n_rows - int(np.any(others, axis=0).sum()) if others else n_rows
+        return n_rows - int(counts[np.any(others, axis=0)].sum()) if others else n_rows
 
     return rows_without

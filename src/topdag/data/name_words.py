@@ -29,6 +29,24 @@ CLOCKS = _words(
     time trend year yr month quarter week day date t period years days gameno
     """
 )
+OCCASIONS = (
+    CLOCKS
+    | DATES
+    | _words(
+        """
+        visit wave round trial session occasion hour hours minute minutes min week weeks month months season semester
+        sem wk yrs
+        """
+    )
+)
+"""Names of columns that tell the measurements of a subject apart."""
+UNITS = _words(
+    """
+    herd tree dog rat mouse cow pig bird nest brood child person pupil school student player worker employee airline
+    pen plot
+    """
+)
+"""Names of columns that tell subjects apart, whatever their type."""
 NOMINAL = _words(
     """
     race ethnic ethnicity ethn religion relig region reg district county city state country province sector

@@ -26,7 +26,7 @@ def note_on_left_out(types: Mapping[str, ColumnType]) -> tuple[str, ...]:
     if not types:
         return ()
     said = [f"{name!r} ({of.reason})" if name else "the row names" for name, of in types.items()]
-    named = [name for name in types if name]
+    named = [name for name, of in types.items() if name and of.values]
     change = f"; {option('types', {named[0]: 'categorical'})} uses one" if named else ""
     return (f"Left out: {first_ones(said)}{change}.",)
 

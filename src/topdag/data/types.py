@@ -6,7 +6,7 @@ The rules were derived from labelled columns of public tables (bench/tables); ``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,10 +28,17 @@ LEFT_OUT = ("identifier", "text", "date", "duplicate")
 """Columns of these types are no variables."""
 FEWEST_OF_NUMBERS = 5
 """A column of whole numbers or ordered states with fewer values counts as one of categories."""
+FEWEST_CELLS = 4
+"""A table of counts has so many rows at least: two factors of two levels."""
 MOST_SHOWN = 5
 """Values of a column in the view of a table."""
 MOST_STATES_OF_ORDERED = 20
 """Whole numbers with more values are held as numbers rather than states."""
+
+NUMBERS_WHOM, NAMES_WHOM = "numbers whom the rows belong to", "names whom the rows belong to"
+NUMBERS_GROUPS = "numbers groups of rows"
+OF_SEVERAL_ROWS = (NUMBERS_WHOM, NAMES_WHOM, NUMBERS_GROUPS)
+"""Reasons for identifiers of subjects with several rows."""
 
 ROW_NAMES = re.compile(
     r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|_?c?index_?|id|nr|no|obs", re.IGNORECASE
@@ -65,6 +72,10 @@ class Facts:
     n_rows: int
     numbers: NDArray[np.float64] | None
     words: frozenset[str]
+    n_by_value: NDArray[np.int64]
+    """In how many rows each value is."""
+    has_order: bool
+    """Whether the rows are those of the source, in their order, rather than counted by an engine."""
 
     @property
     def n_values(self) -> int:
@@ -80,13 +91,24 @@ class Facts:
         return self.column.codes[self.column.codes >= 0]
 
     @property
+    def n_filled(self) -> int:
+        return int(self.n_by_value.sum())
+
+    @property
     def differs_in_every_row(self) -> bool:
-        return self.n_values == len(self.known) >= MANY_ROWS
+        return self.n_values == self.n_filled >= MANY_ROWS
 
     @property
     def increases(self) -> bool:
-        """Whether no row holds less than the row before it."""
-        return bool(np.all(np.diff(self.known) >= 0))
+        """Whether no row holds less than the row before it, as far as the order is known."""
+        return self.has_order and bool(np.all(np.diff(self.known) >= 0))
+
+    @property
+    def runs_on(self) -> bool:
+        """Whether the numbers are those from the first to the last, in order if that is known."""
+        assert self.numbers is not None
+        is_run = self.numbers[-1] - self.numbers[0] == self.n_values - 1
+        return bool(is_run) and (self.increases or not self.has_order)
 
     def named(self, words: frozenset[str]) -> bool:
         return not self.words.isdisjoint(words)
@@ -106,13 +128,20 @@ def check_types(types: Any) -> None:
 
 
 def column_types(
-    columns: Sequence[Column], types: Mapping[str, str] | None = None, *, has_weights: bool = False
+    columns: Sequence[Column],
+    types: Mapping[str, str] | None = None,
+    counts: NDArray[np.int64] | None = None,
+    cut: Collection[str] = (),
+    *,
+    has_weights: bool = False,
 ) -> dict[str, ColumnType]:
-    """Return the type of every column by its name, as given or by the first rule that applies. ``has_weights``: whether
-    the weights of rows are known already."""
+    """Return the type of every column by its name, as given or by the first rule that applies. ``counts``: how many
+    rows an engine found like each of these, in whatever order; ``cut``: columns that it has cut; ``has_weights``:
+    whether the weights of rows are known already."""
     types = type_by_column(types, [column.name for column in columns])
-    facts = [facts_of(column, place) for place, column in enumerate(columns)]
-    found = {each.column.name: guess(each) for each in facts}
+    facts = [facts_of(column, place, counts) for place, column in enumerate(columns) if column.name not in cut]
+    found = {name: ColumnType("continuous", "numbers that were cut") for name in cut}
+    found |= {each.column.name: guess(each) for each in facts}
     found |= {name: ColumnType(type_, "as given", given=True) for name, type_ in types.items()}
     for refine in (with_duplicates,) if has_weights else (with_weight, with_duplicates):
         found |= {name: new for name, new in refine(facts, found).items() if not found[name].given}
@@ -124,9 +153,18 @@ def described(of: ColumnType, column: Column) -> ColumnType:
     """Return the type with what the column holds."""
     n, values = len(column.values), column.values
     is_range = holds_numbers(column) and n > MOST_SHOWN
-    shown = f"{values[0]:g} to {values[-1]:g}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
+    shown = f"{short(values[0])} to {short(values[-1])}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
     more = f", ... ({n:,})" if n > MOST_SHOWN and not is_range else ""
     return replace(of, values=shown + more, n_missing=int((column.codes < 0).sum()))
+
+
+def short(number: Any) -> str:
+    """Return a number with six digits, however large it is."""
+    if isinstance(number, int) and abs(number) >= MOST_WHOLE:
+        from decimal import Decimal  # a millisecond that few need
+
+        number = Decimal(number)
+    return f"{number:.6g}"
 
 
 def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, str]:
@@ -138,7 +176,7 @@ def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dic
     return given if others is None else {name: given.get(name, others) for name in names}
 
 
-def facts_of(column: Column, place: int) -> Facts:
+def facts_of(column: Column, place: int, counts: NDArray[np.int64] | None = None) -> Facts:
     numbers = None
     if (
         holds_numbers(column)
@@ -146,7 +184,9 @@ def facts_of(column: Column, place: int) -> Facts:
         and -MOST_WHOLE < column.values[0] <= column.values[-1] < MOST_WHOLE
     ):
         numbers = np.array(column.values, dtype=np.float64)
-    return Facts(column, place, len(column.codes), numbers, words_of(column.name))
+    n_rows = len(column.codes) if counts is None else int(counts.sum())
+    n_by_value = np.bincount(column.codes + 1, counts, len(column.values) + 1)[1:].astype(np.int64)
+    return Facts(column, place, n_rows, numbers, words_of(column.name), n_by_value, has_order=counts is None)
 
 
 def words_of(name: str) -> frozenset[str]:
@@ -189,9 +229,9 @@ def date(facts: Facts) -> ColumnType | None:
     if facts.numbers is None:
         texts = [str(value) for value in values[:: 1 + len(values) // 50]]
         is_date = facts.n_values > 2 and all(map(DATE_TEXT.fullmatch, texts))
-        return ColumnType("date", f"such as {texts[0]}") if is_date else None
+        return ColumnType("date", f"dates such as {texts[0]}") if is_date else None
     if facts.is_whole and facts.n_values >= FEWEST_OF_NUMBERS and are_dates(facts.numbers, facts.named(DATES)):
-        return ColumnType("date", f"such as {int(values[0])}")
+        return ColumnType("date", f"dates such as {int(values[0])}")
     return None
 
 
@@ -212,18 +252,26 @@ def clock(facts: Facts) -> ColumnType | None:
     return ColumnType("date", "increases from row to row") if facts.increases else None
 
 
+def large(facts: Facts) -> ColumnType | None:
+    """Whole numbers that doubles do not tell apart."""
+    if facts.numbers is not None or not holds_numbers(facts.column) or facts.n_values <= MOST_STATES_OF_ORDERED:
+        return None
+    return ColumnType("identifier", "numbers too large to measure anything")
+
+
 def identifier(facts: Facts) -> ColumnType | None:
     if facts.numbers is None:
         return identifying_words(facts)
     if not facts.is_whole or (facts.n_values <= 10 and not facts.differs_in_every_row):
         return None
     if facts.differs_in_every_row:
-        counts = facts.increases and (facts.place == 0 or facts.numbers[-1] - facts.numbers[0] == facts.n_values - 1)
+        counts = facts.runs_on or (facts.increases and facts.place == 0)
         return ColumnType("identifier", "numbers the rows") if counts or is_named_identifier(facts) else None
     if is_named_identifier(facts):
-        return ColumnType("identifier", "numbers whom the rows belong to")
-    if facts.n_values > MOST_STATES_OF_ORDERED and facts.increases and is_balanced(facts):
-        return ColumnType("identifier", "numbers groups of rows")
+        return ColumnType("identifier", NUMBERS_WHOM)
+    is_many = facts.n_values > MOST_STATES_OF_ORDERED and not facts.named(CLOCKS)
+    if is_many and facts.increases and is_balanced(facts):
+        return ColumnType("identifier", NUMBERS_GROUPS)
     return None
 
 
@@ -234,16 +282,16 @@ def is_named_identifier(facts: Facts) -> bool:
 
 def is_balanced(facts: Facts) -> bool:
     """Whether most values have as many rows as others: the subjects of repeated measurements."""
-    counts = np.bincount(facts.known)
+    counts = facts.n_by_value
     return bool(counts.min() > 1 and np.mean(counts == np.median(counts)) > 0.5)
 
 
 def identifying_words(facts: Facts) -> ColumnType | None:
-    n_filled = len(facts.known)
+    n_filled = facts.n_filled
     if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
         named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
-        return ColumnType("identifier", "names whom the rows belong to") if named else long_words(facts)
-    alone = np.count_nonzero(np.bincount(facts.known, minlength=facts.n_values) == 1)
+        return ColumnType("identifier", NAMES_WHOM) if named else long_words(facts)
+    alone = np.count_nonzero(facts.n_by_value == 1)
     if 2 * alone <= n_filled:
         return long_words(facts)
     if mean_words(facts) > 3:
@@ -253,7 +301,7 @@ def identifying_words(facts: Facts) -> ColumnType | None:
 
 def long_words(facts: Facts) -> ColumnType | None:
     """Text that repeats: many values with few rows each."""
-    few = facts.n_rows >= MANY_ROWS and facts.n_values > 50 and len(facts.known) < 5 * facts.n_values
+    few = facts.n_rows >= MANY_ROWS and facts.n_values > 50 and facts.n_filled < 5 * facts.n_values
     return ColumnType("text", f"{facts.n_values:,} texts") if few else None
 
 
@@ -298,7 +346,7 @@ def words(facts: Facts) -> ColumnType | None:
 
 
 RULES: tuple[Callable[[Facts], ColumnType | None], ...] = (
-    row_names, constant, declared, date, clock, identifier, numbers, words,
+    row_names, constant, declared, date, clock, large, identifier, numbers, words,
 )  # fmt: skip
 
 
@@ -307,10 +355,15 @@ def with_weight(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict
     if any(of.type == "weight" for of in found.values()):
         return {}
     for each in facts:
-        may_be = each.is_whole and each.named(WEIGHTS) and each.numbers is not None and each.numbers[0] >= 0
+        may_be = each.numbers is not None and each.is_whole and each.named(WEIGHTS) and counts_rows(each.numbers)
         if may_be and are_cells([other for other in facts if is_variable(other, each, found)], each.n_rows):
             return {each.column.name: ColumnType("weight", "every row is a cell of a table of counts")}
     return {}
+
+
+def counts_rows(numbers: NDArray[np.float64]) -> bool:
+    """Whether weights can be so: from 0 on, and not all 0."""
+    return bool(numbers[0] >= 0 and numbers[-1] > 0)
 
 
 def is_variable(other: Facts, weight: Facts, found: Mapping[str, ColumnType]) -> bool:
@@ -319,7 +372,7 @@ def is_variable(other: Facts, weight: Facts, found: Mapping[str, ColumnType]) ->
 
 def are_cells(others: Sequence[Facts], n_rows: int) -> bool:
     """Whether these columns differ in every row, and take a good part of the combinations of their values."""
-    if not others or not all(each.n_values for each in others):
+    if n_rows < FEWEST_CELLS or not others or not all(each.n_values for each in others):
         return False
     combinations = np.prod([float(each.n_values) for each in others])
     return bool(n_rows > combinations / 3) and n_distinct([each.column.codes for each in others]) == n_rows

@@ -23,7 +23,7 @@ from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
 from topdag.questions.sum_sizes import MOST_FOR_ORDER_PATHS, averages, require_not_too_far_from_zero
-from topdag.scoring.all_sets import bytes_to_count, within_columns
+from topdag.scoring.all_sets import bytes_of_blocks, bytes_to_count, within_columns
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.blocks import BlockKind
@@ -355,6 +355,9 @@ def _cost_of_one(decision: Decision, request: Request, n: int, question: str) ->
         most = n if limit is None else limit
         counting = sum(bytes_to_count(table, scored_columns(table), kind, most, usable_cores()))
         memory = max(memory, counting if counting > LITTLE else 0)
+    if isinstance(kind, BlockKind):
+        making = bytes_of_blocks(table, scored_columns(table), kind, usable_cores())
+        memory = max(memory, making if making > LITTLE else 0)
     if request.prior is not None and not isinstance(request.prior, OrderModular):
         memory += weighed_bytes(n)
     if not isinstance(kind.unconstrained, SetScore | MatrixScore):

@@ -185,17 +185,25 @@ def _fill_blocks(
 ) -> SetStore | None:
     """Scores of all sets, in full precision; None when the time limit came first."""
     n, most = len(columns), min(len(columns), max_parents + 1)
-    n_numbers = sum(not table.states[v] for v in columns)
-    _require_memory(set_bytes(n) + set_bytes(n_numbers) + 2 * set_bytes(n - n_numbers), n, kind, run)
+    _require_memory(bytes_of_blocks(table, columns, kind, run.threads), n, kind, run)
     scored = kind.scored_by(table, columns)
     added = np.zeros(0)
     if scored.states is not None and scored.formula is not None:
-        by_states = _core.score_all_sets(scored.states, scored.formula, min(n - n_numbers, most), run.limits)
+        by_states = _core.score_all_sets(
+            scored.states, scored.formula, min(scored.states.n_variables, most), run.limits
+        )
         if by_states is None:
             return None
         added = _finite(by_states, table, columns)
     joint = _core.score_block_sets(scored.score, added, most, run.limits)
     return None if joint is None else SetStore(n, joint, (None,) * n)
+
+
+def bytes_of_blocks(table: Table, columns: Sequence[int], kind: BlockKind, threads: int) -> float:
+    """What scores of all sets take, with what is summed for sets of numbers and of categories, while they are made."""
+    n, n_numbers = len(columns), sum(not table.states[v] for v in columns)
+    parts = kind.has_squares * set_bytes(n_numbers) + 2 * kind.counts_states * set_bytes(n - n_numbers)
+    return set_bytes(n) + parts + (threads + 2) * kind.walk_bytes(table, columns)
 
 
 def _finite(by_states: Floats, table: Table, columns: Sequence[int]) -> Floats:

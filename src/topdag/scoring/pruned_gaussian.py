@@ -63,6 +63,11 @@ def _of_gaussian(task: ScoringTask, kind: GaussianScore, run: Run) -> _core.Gaus
 
 def _of_blocks(task: ScoringTask, kind: BlockKind, run: Run) -> _core.GaussianFamilies | None:
     table, columns, keep = task.table, task.columns, task.keep
+    run.require_memory(
+        (run.threads + 2) * kind.walk_bytes(table, columns),
+        f"Eliminating the states of {task.n} variables",
+        "Leave out columns with many states.",
+    )
     scored = kind.scored_by(table, columns)
     states = sum(math.log(max(2, arity)) for arity in task.arities) * table.n_rows
     return _core.score_block_families(

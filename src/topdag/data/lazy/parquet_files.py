@@ -23,6 +23,7 @@ from topdag._util.options import option
 from topdag._util.run import usable_cores
 from topdag.data.columns import Used, left_in
 from topdag.data.discretize import MOST_WHOLE
+from topdag.data.lazy.distinct import BYTES_OF_A_CELL
 from topdag.data.lazy.parquet_columns import FileColumn, Schema, joint_type, names_in_all, why_not_duckdb
 from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
@@ -47,8 +48,6 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
     return found
 
 
-BYTES_OF_A_CELL = 17
-"""Of a file that is read whole: 5 million rows of 20 columns take 1.7 GB."""
 MEMORY_OF_A_THREAD = 2**26
 LEAST_MEMORY = 2**26
 """Bytes that an engine takes to work at all."""

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from topdag._core import BlockScore, CellKind, CodedTable, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats
+from topdag._util.messages import first_ones
 from topdag._util.options import question
 from topdag.data.groups import numbers_of
 from topdag.scoring.kinds.base import MatrixScore, coded
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 LEAST_DIRECTION = 1e-8
 """A square that deviates by less from a linear function of its number, relatively, tells nothing of its own."""
 
+FEW_ROWS = 20
+"""Edges at states with fewer rows come and go with single rows: docs/develop/mixed_scores.md."""
+MOST_NAMED = 4
+
 ROWS_AT_ONCE = 1 << 16
 """Products are summed for so many rows at a time, which bounds what all columns of all blocks take."""
 
@@ -37,8 +41,7 @@ ROWS_AT_ONCE = 1 << 16
 @dataclass(frozen=True)
 class Blocks:
     """Some columns of a table, numbers before categories. ``places``: where each stands among the columns; ``begins``:
-    where its rows of ``correlations`` begin, and the last ones end; ``first_rows``: those of the numbers themselves,
-    -1 for a constant."""
+    where its rows of ``correlations`` begin, and the last ones end: of a number the first is that of itself."""
 
     n_rows: int
     places: tuple[int, ...]
@@ -99,6 +102,19 @@ class BlockKind(MatrixScore):
         """Any column will do, if it is complete."""
         table.require_complete(repr(self))
 
+    def notes_on(self, table: Table) -> tuple[str, ...]:
+        """Return a sentence on states with few rows, whose relations to numbers are uncertain."""
+        rare = [
+            f"{table.names[v]}={table.states[v][code]} ({int(count)})"
+            for v in range(table.n_variables)
+            if len(table.states[v]) > 1 and not table.is_number(v)
+            for code, count in enumerate(np.bincount(table.codes[v], table.weights, len(table.states[v])))
+            if 0 < count < FEW_ROWS
+        ]
+        if not rare or table.n_rows < 2 * FEW_ROWS:
+            return ()
+        return (f"States with fewer than {FEW_ROWS} rows, whose edges are uncertain: {first_ones(rare, MOST_NAMED)}.",)
+
     def notes_on_weights(self) -> tuple[str, ...]:
         check = question("bootstrap")
         return (
@@ -132,6 +148,12 @@ class BlockKind(MatrixScore):
         categories = [columns[place] for place in blocks.places[n_numbers:]]
         states = coded(table, categories) if by_states else None
         return ScoredBlocks(blocks, score, states, formula if by_states else None)
+
+    def walk_bytes(self, table: Table, columns: Sequence[int]) -> float:
+        """What walking over sets of these columns takes at most, for each thread: for each variable what is left of the
+        matrix once it is eliminated, two doubles an entry."""
+        widths = [len(table.states[v]) - 1 if table.states[v] else 1 + self.has_squares for v in columns]
+        return 8.0 * float((np.cumsum(widths, dtype=np.float64) ** 2).sum())
 
     def blocks_of(self, table: Table, columns: Sequence[int]) -> Blocks:
         """The columns as blocks, and their correlations."""
@@ -215,12 +237,15 @@ class DegenerateGaussian(BlockKind):
 
     def values_of(self, number: Floats, counts: Floats) -> Floats:
         largest = float(np.abs(number).max())
-        scaled: Floats = number / largest
-        return scaled - float(scaled[0])
+        scaled = number / largest
+        found: Floats = scaled - scaled[0]
+        return found
 
 
 def normal_scores(number: Floats, counts: Floats) -> Floats:
     """The normal quantiles of (rank - 1/2) / N, middle ranks for ties, of rows that occur so often."""
+    from statistics import NormalDist  # no other score needs it
+
     values, at = np.unique(number, return_inverse=True)
     of_value = np.bincount(at, counts, len(values))
     up_to = np.cumsum(of_value)
