@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,12 @@ def whole_numbers_as_states(table: Table) -> Table:
     return _replaced(table, states, codes, numbers, note)
 
 
-def integers_as_numbers(table: Table) -> Table:
-    """Return the table with states that are numbers as such, for a score of numbers."""
+def integers_as_numbers(table: Table, names: Collection[str] | None = None) -> Table:
+    """Return the table with states that are numbers as such, for a score of numbers; ``names``: only of these."""
     as_numbers = {
-        name for name, of in zip(table.names, table.states, strict=True) if len(of) > 1 and all(map(_is_number, of))
+        name
+        for name, of in zip(table.names, table.states, strict=True)
+        if len(of) > 1 and all(map(_is_number, of)) and (names is None or name in names)
     }
     if not as_numbers:
         return table
