@@ -68,6 +68,17 @@ def complete_rows(table: Table) -> Table:
     return _replaced(kept, states, codes, kept.numbers, *note)
 
 
+def with_more_states(table: Table, names: Collection[str]) -> Table:
+    """Return the table in which each of these columns of states has one more, the last, that no row has."""
+    states = [
+        (*of, next(label for label in map("new_{}".format, range(len(of) + 1)) if label not in of))
+        if name in names
+        else of
+        for name, of in zip(table.names, table.states, strict=True)
+    ]
+    return _replaced(table, states, table.codes, table.numbers, "")
+
+
 def is_declared(table: Table, name: str) -> bool:
     """Return whether the states of a column were declared, so that those without rows count."""
     of = table.types.get(name)

@@ -13,6 +13,8 @@ from topdag._util.arrays import Floats
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 
+OF_CONSTANT = 1e-7
+"""What a constant varies by in imaginary rows, relatively."""
 Cells: TypeAlias = Mapping[str, Any]
 """By variable a number, or the place of a state, for each row."""
 
@@ -114,5 +116,5 @@ def least_squares(design: Floats, outcome: Floats, weights: Floats, ess: float) 
     target = np.concatenate([centred * roots, np.zeros(len(ridge))])
     slopes = np.linalg.lstsq(columns, target, rcond=None)[0] if columns.size else np.zeros(len(ridge))
     left = target - columns @ slopes
-    alone = float(np.average(centred**2, weights=weights))
+    alone = float(np.average(centred**2, weights=weights)) or (OF_CONSTANT * max(1.0, abs(mean))) ** 2
     return np.concatenate([[mean], slopes]), (float(left @ left) + more * alone) / (total + more)

@@ -125,7 +125,7 @@ class FittedRegressions:
     def _probabilities(self, name: str, cells: Cells, n_rows: int) -> Floats:
         """Of each row and state of a category, given its parents."""
         if name in self.logistics:
-            return np.exp(self.logistics[name].log_probabilities(cells, n_rows))
+            return self.logistics[name].probabilities(cells, n_rows)
         table = self.tables[name][tuple(cells[parent] for parent in self.network.parents[name])]
         return np.broadcast_to(table, (n_rows, table.shape[-1]))
 
@@ -149,7 +149,7 @@ class FittedRegressions:
             found = numbers_of(rows, [rows.index(name) for name in as_numbers])
             numbers = dict(zip(as_numbers, found, strict=True))
         else:
-            numbers = {name: _numbers(columns[name]) for name in wanted if name not in self.states}
+            numbers = {name: numbers_in(columns[name]) for name in wanted if name not in self.states}
         return {name: numbers[name] if name in numbers else self._codes(columns[name]) for name in wanted}
 
     def _codes(self, column: Column) -> Any:
@@ -217,6 +217,7 @@ def _logistic(table: Table, name: str, parents: Sequence[str], ess: float) -> Lo
             for k, state in enumerate(own)
         },
         int(weights.sum()),
+        ess,
     )
 
 
@@ -251,7 +252,8 @@ def _are_numbers(table: Table, name: str) -> bool:
     return are_numbers and name not in table.missing
 
 
-def _numbers(column: Column) -> Floats:
+def numbers_in(column: Column) -> Floats:
+    """Return the numbers of a column by row; raise TableError where it has others, or gaps."""
     if (column.codes < 0).any():
         raise TableError(f"column {column.name!r} is missing in {place_in_frame(int((column.codes < 0).argmax()))}")
     try:

@@ -28,6 +28,8 @@ CLOSE = 1e-11
 class Logistic:
     """The log odds of a category given parents of any kind: P(state) is exp(line of the state), divided by their sum.
 
+    Of all rows, ``ess`` imaginary ones have each state alike, so that no state is impossible anywhere.
+
     Attributes
     ----------
     variable : str
@@ -38,6 +40,7 @@ class Logistic:
     of_states : mapping of state to mapping of str to mapping of state to float
         What each state of a parent that is a category adds, 0 on average over the rows.
     n_rows : int
+    ess : float
     """
 
     variable: str
@@ -46,14 +49,16 @@ class Logistic:
     coefficients: Mapping[Any, Mapping[str, float]]
     of_states: Mapping[Any, Mapping[str, Mapping[Any, float]]]
     n_rows: int
+    ess: float
 
-    def log_probabilities(self, cells: Cells, n_rows: int) -> Floats:
-        """Return for each row the log probability of each state."""
+    def probabilities(self, cells: Cells, n_rows: int) -> Floats:
+        """Return the probability of each state in each row."""
         lines = [
             line_of(self.intercepts[state], self.coefficients[state], self.of_states[state], cells, n_rows)
             for state in self.states
         ]
-        return log_softmax(np.array(lines).T)
+        share = self.ess / (self.n_rows + self.ess)
+        return np.asarray((1 - share) * np.exp(log_softmax(np.array(lines).T)) + share / len(self.states))
 
     def __str__(self) -> str:
         return "\n".join(
