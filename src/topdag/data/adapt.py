@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,12 @@ def whole_numbers_as_states(table: Table) -> Table:
     return _replaced(table, states, codes, numbers, note)
 
 
-def integers_as_numbers(table: Table) -> Table:
-    """Return the table with states that are numbers as such, for a score of numbers."""
+def integers_as_numbers(table: Table, names: Collection[str] | None = None) -> Table:
+    """Return the table with states that are numbers as such, for a score of numbers; ``names``: only of these."""
     as_numbers = {
-        name for name, of in zip(table.names, table.states, strict=True) if len(of) > 1 and all(map(_is_number, of))
+        name
+        for name, of in zip(table.names, table.states, strict=True)
+        if len(of) > 1 and all(map(_is_number, of)) and (names is None or name in names)
     }
     if not as_numbers:
         return table
@@ -64,6 +66,17 @@ def complete_rows(table: Table) -> Table:
             states[v] = tuple(state for state, has_rows in zip(of, occurs, strict=True) if has_rows)
     note = note_on_dropped(table.n_rows - kept.n_rows, table.n_rows, "missing values")
     return _replaced(kept, states, codes, kept.numbers, *note)
+
+
+def with_more_states(table: Table, names: Collection[str]) -> Table:
+    """Return the table in which each of these columns of states has one more, the last, that no row has."""
+    states = [
+        (*of, next(label for label in map("new_{}".format, range(len(of) + 1)) if label not in of))
+        if name in names
+        else of
+        for name, of in zip(table.names, table.states, strict=True)
+    ]
+    return _replaced(table, states, table.codes, table.numbers, "")
 
 
 def is_declared(table: Table, name: str) -> bool:
