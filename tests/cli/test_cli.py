@@ -27,7 +27,7 @@ def test_demo(topdag: Topdag, tmp_path: Path) -> None:
     answer = td.best_network(td.example_table(300, 2))
     assert ran.code == 0
     assert "8 variables, 300 rows" in ran.out
-    assert f"score  {answer.score:.6f}" in ran.out
+    assert f"score  {answer.score:.6f} nats, BIC()" in ran.out
     assert "need not recover" in ran.out
     assert "Try next" in ran.out
     assert len(path.read_text().splitlines()) == 301

@@ -54,7 +54,7 @@ def test_sums_begin_with_advice_too(topdag: Topdag, tmp_path: Path, command: str
 
 def test_a_run_that_may_be_long_begins_with_advice(topdag: Topdag, wide: Path) -> None:
     for command in ("best", "bootstrap"):
-        ran = topdag(command, wide, "--time-limit", 0)
+        ran = topdag(command, wide, "--score", "bdeu", "--time-limit", 0)
         assert ran.err.startswith("plan   Memory from")
         assert "may be long" in " ".join(ran.err.split()) and "use BIC" in " ".join(ran.err.split())
 
@@ -141,7 +141,7 @@ def test_a_quiet_command_still_says_that_its_bound_tells_nothing(topdag: Topdag,
 
 
 def test_json_holds_what_helps(topdag: Topdag, survey: Path) -> None:
-    content = json.loads(topdag("best", survey, "--time-limit", 0, "--json").out)
+    content = json.loads(topdag("best", survey, "--score", "bdeu", "--time-limit", 0, "--json").out)
     assert WAYS in content["notes"][-1]
 
 
@@ -150,7 +150,7 @@ def test_a_long_run_is_advised_without_a_time_limit_too(question: str, capsys: p
     table = td.Table(np.random.default_rng(1).integers(0, 6, (2000, 28)), names=[f"v{v}" for v in range(28)])
     with in_shell(str):
         for run in (Run(), Run(time_limit=1e6)):
-            mention_advice(Request.about(table), question, run, quiet=False)
+            mention_advice(Request.about(table, td.BDeu()), question, run, quiet=False)
             assert WAYS in " ".join(capsys.readouterr().err.split())
 
 

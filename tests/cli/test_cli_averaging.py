@@ -33,7 +33,7 @@ def test_paths_as_json(topdag: Topdag, asia: Path) -> None:
 
 
 def test_evidence(topdag: Topdag, asia: Path) -> None:
-    scores = td.score(td.read_table(asia), td.BDeu())
+    scores = td.score(td.read_table(asia), td.BIC())
     value, total = td.log_evidence(scores), td.log_prior_total(scores)
     assert topdag("evidence", asia, "--quiet").out.strip() == f"{value:.6f}"
     ran = topdag("evidence", asia)

@@ -19,7 +19,7 @@ OPTIONS = ("--require", "asia->dysp", "--forbid", "smoke--lung", "--rule", "xray
 
 
 def test_best(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
-    answer = td.best_network(td.score(td.read_table(asia), td.BDeu(), constraints=KNOWN))
+    answer = td.best_network(td.score(td.read_table(asia), td.BIC(), constraints=KNOWN))
     ran = topdag("best", asia, *OPTIONS, "--json")
     content = json.loads(ran.out)
     assert ran.code == 0 and content["score"] == answer.score
@@ -32,7 +32,7 @@ def test_best(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 
 
 def test_lists(topdag: Topdag, asia: Path) -> None:
-    scores = td.score(td.read_table(asia), td.BDeu(), constraints=KNOWN)
+    scores = td.score(td.read_table(asia), td.BIC(), constraints=KNOWN)
     ran = topdag("list", asia, "-k", 3, *OPTIONS, "--json")
     assert ran.code == 0 and len(ran.out.splitlines()) >= 3
     assert f"{td.k_best_networks(scores, 3)[2].score:.6f}" in topdag("list", asia, "-k", 3, *OPTIONS).out
@@ -83,7 +83,7 @@ def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 
 def test_sums_and_samples_take_constraints(topdag: Topdag, asia: Path) -> None:
     known = td.Constraints(required_edges=[("smoke", "lung")], forbidden_edges=[("lung", "bronc")])
-    scores = td.score(asia, td.BDeu(), constraints=known)
+    scores = td.score(asia, td.BIC(), constraints=known)
     options = ["--require", "smoke->lung", "--forbid", "lung->bronc"]
     evidence = json.loads(topdag("evidence", asia, "--json", *options).out)
     assert evidence["log_evidence"] == pytest.approx(td.log_evidence(scores))

@@ -50,8 +50,9 @@ def test_too_large(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     assert "allowed by --memory-limit" in ran.err
     wide = tmp_path / "wide.csv"
     wide.write_text("\n".join([",".join(f"v{i}" for i in range(30)), ",".join("0" * 30), ",".join("1" * 30)]))
-    assert topdag("best", wide, "--memory-limit", "8GB").code == Exit.TOO_LARGE
-    assert topdag("score", wide, "-o", tmp_path / "wide.jkl", "--memory-limit", "8GB").code == Exit.TOO_LARGE
+    limited = ["--score", "bdeu", "--memory-limit", "8GB"]
+    assert topdag("best", wide, *limited).code == Exit.TOO_LARGE
+    assert topdag("score", wide, "-o", tmp_path / "wide.jkl", *limited).code == Exit.TOO_LARGE
 
 
 def test_ctrl_c_prints_what_is_known(start: Start, large: Path, tmp_path: Path) -> None:

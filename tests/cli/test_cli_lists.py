@@ -151,12 +151,12 @@ def test_a_stopped_count_is_a_least_number(topdag: Topdag, asia: Path) -> None:
     assert ran.code == Exit.STOPPED
     assert ran.words.startswith("At least 0 networks within a Bayes factor of 20 of the best, among all networks on 8")
     assert topdag("within", asia, "--count", "--quiet", "--time-limit", "0").out == "at least 0\n"
-    whole = topdag("within", asia, "--count", "--quiet", "--time-limit", "1000")
+    whole = topdag("within", asia, "--score", "bdeu", "--count", "--quiet", "--time-limit", "1000")
     assert (whole.code, whole.out) == (0, "1808\n")
 
 
 def test_count(topdag: Topdag, asia: Path) -> None:
-    ran = topdag("within", asia, "--count")
+    ran = topdag("within", asia, "--score", "bdeu", "--count")
     assert ran.code == 0
     assert ran.words.startswith("1,808 networks within a Bayes factor of 20 of the best, among all networks on 8")
     assert topdag("within", asia, "--factor", "150", "--classes", "--count", "--quiet").out == (
@@ -239,7 +239,7 @@ def stopped_after(n: int, limit: str) -> Callable[..., td.types.NetworkList]:
     """A question that is stopped when it has found n."""
 
     def k_best(_make: object, request: Request, *_: object) -> td.types.NetworkList:
-        found = td.k_best_networks(request.table, n)
+        found = td.k_best_networks(request.table, n, request.kind)
         proof = td.types.Proof(td.types.Status.STOPPED, found.proof.bound, 0.0, limit, found.proof.space)
         stopped = td.types.NetworkList(found.source, found.scores, found.parents, found.floor, proof, found.stats)
         if limit == "Ctrl-C":
@@ -261,7 +261,7 @@ def test_a_stopped_list_is_complete_above_a_floor(
     topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str, code: Exit
 ) -> None:
     monkeypatch.setattr(listing, "list_of", stopped_after(7, limit))
-    ran = topdag("list", asia, "-k", 100)
+    ran = topdag("list", asia, "-k", 100, "--score", "bdeu")
     assert ran.code == code
     assert len(rows_in(ran.out)) == 7
     assert f"Stopped by {said}: the list is complete above the floor -1164.7" in ran.words
@@ -299,7 +299,7 @@ def test_too_large(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
         assert "allowed by --memory-limit" in ran.err
     wide = tmp_path / "wide.csv"
     wide.write_text("\n".join([",".join(f"v{i}" for i in range(30)), ",".join("0" * 30), ",".join("1" * 30)]))
-    assert topdag("list", wide, "--memory-limit", "8GB").code == Exit.TOO_LARGE
+    assert topdag("list", wide, "--score", "bdeu", "--memory-limit", "8GB").code == Exit.TOO_LARGE
 
 
 @pytest.mark.parametrize("n", [17, 20])

@@ -14,7 +14,7 @@ READING = ["--missing", "drop", "--discretize", "median"]
 SAID = [
     "1 of 41 rows was dropped because of missing values",
     "Column 'size' was cut at its median into 2 states",
-    "Column 'id' has a state for each row or nearly so: it tells rows apart and little else; ",
+    "Left out: 'id' (row names); ",
 ]
 COMMANDS = [
     ["best", "TABLE"],
@@ -39,7 +39,7 @@ COMMANDS = [
 def places(tmp_path: Path) -> dict[str, Path]:
     rows = [f"n{i},{i + 0.5},{'ab'[i % 2]}" for i in range(40)]
     (tmp_path / "table.csv").write_text("\n".join(["id,size,kind", *rows, "n40,,a"]))
-    td.write_network(tmp_path / "net.json", td.Network(["id", "size", "kind"], {"size": ["kind"]}))
+    td.write_network(tmp_path / "net.json", td.Network(["size", "kind"], {"size": ["kind"]}))
     outputs = {name: tmp_path / name for name in ("scores.npz", "page.html")}
     return {"TABLE": tmp_path / "table.csv", "NET": tmp_path / "net.json"} | outputs
 
@@ -51,7 +51,7 @@ def test_every_command_says_what_was_done_to_the_table(
     ran = topdag(*(places.get(word, word) for word in words), *READING)
     assert ran.code == 0, ran.err
     said = " ".join((ran.out + ran.err).split())
-    for sentence in (*SAID, "--leave-out id leaves it out."):
+    for sentence in (*SAID, "--types id=categorical uses one."):
         assert sentence in said
 
 
@@ -63,8 +63,8 @@ def test_json_says_it_too(topdag: Topdag, places: dict[str, Path], command: str)
 
 
 def test_advice_is_in_words_of_the_shell(topdag: Topdag, places: dict[str, Path]) -> None:
-    ran = topdag("best", places["TABLE"])
+    ran = topdag("best", places["TABLE"], "--missing", "error")
     assert ran.code == 4
-    assert ran.err.splitlines()[-1] == 'All settled at once: --missing drop --discretize "quantile(3)" --leave-out id'
-    settled = ["--missing", "drop", "--discretize", "quantile(3)", "--leave-out", "id"]
+    assert "--missing drop leaves such rows out" in ran.err
+    settled = ["--missing", "drop", "--discretize", "quantile(3)", "--types", "id=categorical"]
     assert topdag("best", places["TABLE"], *settled).code == 0

@@ -64,7 +64,7 @@ from topdag.cli.command import Exit
         (["list", "FILE", "--count"], "unrecognized"),
         (["list", "FILE", "-o", "out.json"], "the name must end in .jsonl or .jsonl.gz"),
         (["list", "FILE", "--show", "-1"], "not a whole number from 0 on"),
-        (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, aic, qnml, bge and gaussian-bic do"),
+        (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, rank-bic, aic, qnml, bge and gaussian-bic do"),
         (["list", "FILE", "--keep", "all"], "this is for files of scores, and FILE is a table"),
         (["list", "some.jkl", "--score", "bic"], "--score: this is for tables"),
         (["list", "FILE", "--time-limit", "-1"], "not a number of seconds"),
@@ -121,22 +121,25 @@ def test_bad_input(topdag: Topdag, asia: Path, words: list[str], message: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "options", "words"),
     [
-        ("a,b\n1.5,0\n2.5,1\n", ["--discretize: mean, median, quantile(3) or uniform(4)"]),
-        ("a,b\n?,0\n1,1\n", ["--missing drop", "--missing state"]),
-        ("a,b\n0,0\n1\n", ["line 3", "--separator"]),
-        ("a\n0\n1\n", ["--separator"]),
-        ("", ["empty"]),
+        ("a,b\nx,0\ny,1\n", ["--types", "a=continuous"], ["--types a=categorical, or --leave-out a"]),
+        ("a,b\n1.5,0\n2.5,1\n", ["--types", "a=number"], ["--types: 'number' of column 'a' is no type"]),
+        ("a,b\n?,0\n1,1\n", ["--missing", "error"], ["--missing drop", "--missing state"]),
+        ("a,b\n0,0\n1\n", [], ["line 3", "--separator"]),
+        ("a\n0\n1\n", [], ["--separator"]),
+        ("", [], ["empty"]),
     ],
 )
-def test_messages_about_tables_name_the_options(topdag: Topdag, tmp_path: Path, text: str, words: list[str]) -> None:
+def test_messages_about_tables_name_the_options(
+    topdag: Topdag, tmp_path: Path, text: str, options: list[str], words: list[str]
+) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(text)
-    ran = topdag("best", path)
+    ran = topdag("best", path, *options)
     assert ran.code == Exit.BAD_INPUT
     assert all(word in ran.err for word in words), ran.err
-    assert re.search(r"\b(missing|discretize|separator)=", ran.err) is None
+    assert re.search(r"\b(missing|discretize|separator|types|leave_out)=", ran.err) is None
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_score_says_what_was_kept(
     topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], kept: Keep, purpose: str
 ) -> None:
     ran = topdag("score", asia, "-o", tmp_path / "out.jkl", "--max-parents", "3", *words)
-    expected = td.score(asia, td.K2() if "k2" in words else td.BDeu(), max_parents=3, keep=kept)
+    expected = td.score(asia, td.K2() if "k2" in words else td.BIC(), max_parents=3, keep=kept)
     assert ran.code == 0
     assert f"{expected.n_families:,} families of 8 variables with at most 3 parents" in ran.out
     assert purpose in ran.out
@@ -97,7 +97,7 @@ TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "the network's score": (lambda a: a["network"].update(score=-1.0), "The score is given as -1.0"),
     "an edge": (lambda a: a["network"]["edges"].pop(), "the data give"),
-    "a cycle": (lambda a: a["network"]["edges"].append(["lung", "smoke"]), "cycle: smoke -> lung -> smoke"),
+    "a cycle": (lambda a: a["network"]["edges"].append(["either", "lung"]), "cycle: lung -> either -> lung"),
     "a low bound": (lambda a: a["proof"].update(bound=-1e6, gap=0.0), "below the score"),
     "a gap": (lambda a: a["proof"].update(gap=1.0), "gap"),
     "no bound": (lambda a: a["proof"].update(bound=None), "the bound is None"),
@@ -136,6 +136,10 @@ def test_check_needs_the_score_of_a_bare_network(topdag: Topdag, asia: Path, tmp
 
 def test_check_with_another_score_than_the_file_says(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     topdag("best", asia, "-o", tmp_path / "best.json")
+    ran = topdag("check", tmp_path / "best.json", asia, "--ess", "2")
+    assert ran.code == Exit.BAD_INPUT
+    assert "the score is BIC(), not BDeu(ess=2.0)" in ran.err
+    topdag("best", asia, "--score", "bdeu", "-o", tmp_path / "best.json")
     ran = topdag("check", tmp_path / "best.json", asia, "--ess", "2")
     assert ran.code == Exit.BAD_INPUT
     assert "the score is BDeu(ess=1.0), not BDeu(ess=2.0)" in ran.err

@@ -141,6 +141,6 @@ def test_values() -> None:
 def test_names_of_the_user_stay_as_they_are(topdag: Topdag, tmp_path: Path, name: str) -> None:
     quoted = name.replace('"', '""')
     (tmp_path / "holes.csv").write_text(f'"{quoted}",b\n1,2\n,3\n')
-    ran = topdag("best", tmp_path / "holes.csv")
+    ran = topdag("best", tmp_path / "holes.csv", "--missing", "error")
     assert ran.code == 4
     assert f"{name!r} (1 row" in ran.err and "--missing drop leaves such rows out" in ran.err

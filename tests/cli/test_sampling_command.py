@@ -58,7 +58,7 @@ def test_one_sample_and_none(topdag: Topdag, asia: Path) -> None:
 
 
 def test_files_of_scores(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
-    scores = td.score(td.example_table(), td.BDeu(), max_parents=2)
+    scores = td.score(td.example_table(), td.BIC(), max_parents=2)
     for name in ("all.npz", "all.jkl"):
         td.io.write_scores(tmp_path / name, scores)
     expected = topdag("sample", asia, "-k", 50, "--max-parents", 2, "--quiet").out

@@ -66,8 +66,8 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("Parquet", b"PAR1 not", {}, "the Parquet file cannot be read"),
     ("open quote", b'a,b\n"1,2\n3,4\n', {}, 'line 2 of the file: a quote (") opens in or after this line and is never'),
     ("quote in quote", b'a,b\n"x"y,2\n', {}, 'line 2 of the file: a quote (") inside a quoted cell must be doubled'),
-    ("no variable", b"a,b\n2020-01-01,x\n2021-01-01,y\n2022-01-01,x\n", {}, "this one has 'b', since 'a' is date"),
-    ("types", b"a,b\n1,2\n2,1\n", {"types": {"b": "number"}}, "types=: 'number' of column 'b' is no type; the ty"),
+    ("no variable", b"a,b\n2020-01-01,x\n2021-01-01,y\n2022-01-01,x\n", {}, "this one has 'b', beside columns that are no variables, 'a' (date: "),
+    ("types", b"a,b\n1,2\n2,1\n", {"types": {"b": "number"}}, "types=: 'number' of column 'b' is no type; the na"),
     ("types of", b"a,b\n1,2\n2,1\n", {"types": {"c": "count"}}, "types= names a column 'c' that is not there; the "),
     ("types=", b"a,b\n1,2\n2,1\n", {"types": "count"}, "types= maps names of columns to types, not 'count'"),
     (
@@ -166,7 +166,7 @@ def test_odd_files(tmp_path: Path, content: bytes, options: dict[str, object], t
     with pytest.raises(td.TableError) as caught:
         td.read_table(path, **options)  # type: ignore[arg-type]
     told = str(caught.value)
-    assert told.startswith(f"{path}: ") or re.match(r"\w+= |leave_out lists", text)
+    assert told.startswith(f"{path}: ") or re.match(r"\w+=:? |leave_out lists", text)
     assert same_words(text, told), told
 
 
@@ -189,11 +189,11 @@ def test_files_that_are_odd_but_plain(tmp_path: Path) -> None:
         assert table.arities.tolist() == [2, 2]
     path.write_bytes(b"1,0\n0,1\n1,1\n")
     assert "if it is a row, it takes header=False" in td.read_table(path).notes[0]
-    path.write_bytes(b"id,a\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(30)))
-    assert td.read_table(path).notes == (
-        "Column 'id' has a state for each row or nearly so: it tells rows apart and little else; leave_out=['id'] "
-        "leaves it out.",
-    )
+    path.write_bytes(b"id,a,b\n" + b"".join(b"%d,%d,%d\n" % (i, i % 2, i % 3) for i in range(30)))
+    assert td.read_table(path).notes == ("Left out: 'id' (row names); types={'id': 'categorical'} uses one.",)
+    path.write_bytes(b",a,b\n0,x,2\n1,y,2\n2,x,3\n")
+    table = td.read_table(path)
+    assert (table.names, table.notes) == (("a", "b"), ("Left out: the row names.",))
 
 
 def test_one_row_and_constants_make_no_edges() -> None:
@@ -258,9 +258,24 @@ CALLS = [
     ("td.Table([[1, 2], [1]])", "row 1 (counted from 0) has 1 cells, the first one 2"),
     ("td.Table({'a': [1, 2], 'b': [1]})", "column 'b' has 1 row, but 'a' has 2"),
     ("td.Table({'a': [1, 2]})", "a table needs two or more variables; this one has 'a'"),
-    ("td.Table({'a': [1, 2], 'b': [[1], [2]]})", "column 'b' holds lists or the like; convert it to strings, integers"),
-    ("td.Table({'a': [1.5, None], 'b': [0, 1]}, discretize='mean')", "missing values in 1 column: 'a' (1 row, the"),
-    ("td.Table(pd.DataFrame({'a': [1, np.nan], 'b': [0, 1]}))", 'missing="drop" leaves such rows out, missing="state"'),
+    (
+        "td.Table({'a': [1.5, None], 'b': [0, 1]}, missing='error', discretize='mean')",
+        "missing values in 1 column: 'a' (1 row, the",
+    ),
+    (
+        "td.Table(pd.DataFrame({'a': [1, np.nan], 'b': [0, 1]}), missing='error')",
+        'missing="drop" leaves such rows out, missing="state"',
+    ),
+    (
+        "td.Table({'a': [1.5, 2.5], 'b': ['x', 'y']}, types={'*': 'continuous'})",
+        "column 'b' cannot be continuous: it holds 'x', which is no number; types={'b': 'categorical'}, or leave_out=",
+    ),
+    ("td.Table({'a': [1, 2], 'b': [1, 2]}, types={'b': 'numeric'})", "types=: 'numeric' of column 'b' is no type; "),
+    ("td.best_network({'a': [1, 2]}, continuous='all')", "there is no argument 'continuous'; it is called 'types' here"),
+    (
+        "td.Table({'a': range(30), 'b': [0, 1] * 15})",
+        "'b', beside columns that are no variables, 'a' (identifier: numbers the rows). If one is a variable after all",
+    ),
     ("td.Table(pd.DataFrame([[1, 2], [2, 1]], columns=['a', 'a']))", "'a'"),
     (
         "td.Table({'a': [1.5, 2.5], 'b': [0, 1]}, discretize='thirds')",
@@ -268,7 +283,7 @@ CALLS = [
     ),
     ("td.Table({'a': [1, 2], 'b': [0, 1]}, discretize={'c': 'mean'})", "discretize= names a column 'c' that is not th"),
     (
-        "td.Table({'a': range(70_000), 'b': range(70_000)})",
+        "td.Table({'a': range(70_000), 'b': [0, 1] * 35_000}, types={'a': 'categorical'})",
         "column 'a' has 70,000 states, more than 65,535; leave it out",
     ),
     ("td.read_table(5)", "read_table() takes the name of a file, not 5; Table() takes what is in memory"),
@@ -391,21 +406,21 @@ CALLS = [
     ("td.Constraints(tiers=['a', 'b'])", "tiers: give a list of names, not 'a'."),
     ("td.rules.parse_rule('a ->')", "Rule, character 5: expected a name, but the text ends."),
     (
-        "td.Network(['a', 'b'], {'b': ['a']}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
+        "td.Network(['a', 'b'], {'b': ['a']}).fit({'a': [1.5, 2.5, 3.5], 'b': [0, 1, 0]})",
         "'b' is discrete, so it cannot have the continuous parent 'a'.",
     ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),
     (
-        "td.best_network(wide, memory_limit='1GB')",
+        "td.best_network(wide, 'bdeu', memory_limit='1GB')",
         "The lattice on 28 variables needs .* are allowed by memory_limit. Each",
     ),
     (
-        "td.best_network(too_wide)",
+        "td.best_network(too_wide, 'bdeu')",
         "With BDeu(ess=1.0) nothing proves that parent sets of 70 variables can be left out. Give max_parents",
     ),
     (
-        "td.k_best_networks(too_wide, 3)",
+        "td.k_best_networks(too_wide, 3, 'bdeu')",
         "With BDeu(ess=1.0) nothing proves that parent sets of 70 variables can be left out. Give max_parents",
     ),
     (
@@ -442,7 +457,7 @@ def test_calls(world: dict[str, object], call: str, text: str) -> None:
 
 
 WORDS: list[tuple[list[str], Exit, str]] = [
-    (["bst"], Exit.WRONG_USE, "there is no command 'bst'; there are best, list,"),
+    (["bst"], Exit.WRONG_USE, "there is no command 'bst'; there are look, best, list,"),
     (["bst"], Exit.WRONG_USE, "did you mean best?"),
     (["FILE"], Exit.WRONG_USE, "did you mean topdag best "),
     (["best", "FILE", "--scor", "bic"], Exit.WRONG_USE, "unrecognized arguments: --scor bic; did you mean --score?"),
@@ -475,9 +490,10 @@ WORDS: list[tuple[list[str], Exit, str]] = [
         "this is no Parquet file, though its name says so; if it holds text, name it .csv",
     ),
     (
-        ["fit", "FLOATS", "NET"],
+        ["fit", "FLOATS", "NET", "--types", "*=text"],
         Exit.BAD_INPUT,
-        "column 'a' holds floats, which are not states: cut it with --discretize: mean, median, quantile(3)",
+        "this one has none, beside columns that are no variables, 'a', 'b' (text: as given). If one is a variable after "
+        "all, say so: --types a=categorical",
     ),
 ]
 
@@ -503,16 +519,16 @@ def test_commands(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], 
 def test_messages_speak_of_options(topdag: Topdag, tmp_path: Path) -> None:
     """Words of the library, such as header=False, become options of the command line."""
     path = tmp_path / "odd.csv"
-    for content, option in [
-        (b"1,0,1\n0,1,1\n", "read the file with --no-header"),
-        (b"a;b\n1,5;0\n", "--decimal , reads decimal commas"),
-        ("größe,b\n1,2\n".encode("latin-1"), "try --encoding latin-1"),
-        (b"a,b\n1,\n2,1\n", "--missing drop leaves such rows out"),
+    for content, options, advice in [
+        (b"1,0,1\n0,1,1\n", [], "read the file with --no-header"),
+        (b"a;b\n1,5;0\n", [], "--decimal , reads decimal commas"),
+        ("größe,b\n1,2\n".encode("latin-1"), [], "try --encoding latin-1"),
+        (b"a,b\n1,\n2,1\n", ["--missing", "error"], "--missing drop leaves such rows out"),
     ]:
         path.write_bytes(content)
-        ran = topdag("best", path)
+        ran = topdag("best", path, *options)
         assert ran.code == Exit.BAD_INPUT
-        assert option in ran.err
+        assert advice in ran.err
 
 
 def test_a_fault_of_ours_is_no_traceback(topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ CALLED_OTHERWISE = {
     "temporal_order": "tiers",
     "dropna": "missing",
     "usecols": "columns",
+    "continuous": "types",
     "n_jobs": "threads",
     "random_state": "seed",
     "verbose": "on_progress",

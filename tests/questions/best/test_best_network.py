@@ -411,18 +411,19 @@ def test_a_frame_an_array_and_a_table_give_the_same(tmp_path) -> None:
     assert td.best_network(codes).score == pytest.approx(expected.score)
 
 
-def test_a_table_is_scored_with_bdeu_1() -> None:
+def test_a_table_of_categories_is_scored_with_bic() -> None:
     table = td.example_table()
     answer = td.best_network(table)
-    assert answer.kind == td.BDeu(1.0)
-    assert answer.network == td.best_network(td.score(table, td.BDeu())).network
+    assert answer.kind == td.BIC()
+    assert answer.network == td.best_network(td.score(table, td.BIC())).network
 
 
 def test_the_answer_says_what_it_is() -> None:
     answer = td.best_network(td.score(td.example_table(), td.BIC(), max_parents=2))
     text = str(answer)
     assert "proved best among all networks on 8 variables with at most 2 parents each" in text
-    assert f"score {answer.score:.6f} ({-answer.score / math.log(2):.3f} bits)" in text
+    assert f"score {answer.score:.6f}, BIC()" in text
+    assert text.splitlines()[0] == "500 rows, 8 variables: 8 categories."
     assert answer.stats.sets == 256
     assert answer.stats.families == 8 * (1 + 7 + 21)
     assert answer.stats.engine == "dense lattice"

@@ -85,7 +85,7 @@ def test_a_report_and_a_fit_take_the_same(tmp_path: Path) -> None:
 def test_numbers_stay_numbers_where_the_score_takes_them() -> None:
     numbers = pd.DataFrame({"x": np.arange(30) / 7, "y": np.arange(30) % 5 + 0.5, "n": np.arange(30) % 4})
     assert td.best_network(numbers, "bge").kind == td.BGe()
-    assert td.best_network(numbers, "mixed-bic", continuous=["n"]).kind == td.MixedBIC()
+    assert td.best_network(numbers, "mixed-bic", types={"n": "continuous"}).kind == td.MixedBIC()
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

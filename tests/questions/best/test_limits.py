@@ -134,8 +134,8 @@ def test_tiny_limits_on_a_larger_table(limit: float) -> None:
     table = sampled_table(17, 400, seed=6, states=(2, 4))
     scores = td.score(table, td.BDeu())
     best = td.best_network(scores)
-    for source in (table, scores):
-        answer = td.best_network(source, time_limit=limit)
+    for source, kind in ((table, "bdeu"), (scores, None)):
+        answer = td.best_network(source, kind, time_limit=limit)
         if answer.proof.status is td.types.Status.PROVED:
             assert answer.score == best.score
         else:
@@ -206,7 +206,7 @@ REFUSED = """
 import resource, topdag as td
 table = td.random_network(26, max_parents=2, seed=1).sample(100, 1)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for ask in (lambda: td.best_network(table, memory_limit="1GB"),
+for ask in (lambda: td.best_network(table, "bdeu", memory_limit="1GB"),
             lambda: td.score(table, td.BDs(), memory_limit="1GB"),
             lambda: td.score(table, td.BDeu(), memory_limit="100MB")):
     try:
@@ -234,7 +234,7 @@ def test_more_variables_than_memory_holds_are_refused(n: int) -> None:
         td.score(table, td.BDs(), memory_limit=limit)
     for ask in (td.edge_posteriors, td.log_evidence):
         with pytest.raises(td.TooLarge, match=rf"all networks of {n} variables needs .* 2\d variables would fit"):
-            ask(table, memory_limit=limit)
+            ask(table, "bdeu", memory_limit=limit)
     with pytest.raises(td.TooLarge, match=rf"Sampling networks of {n} variables needs"):
         td.sample_networks(table, 1, memory_limit=limit)
     with pytest.raises(td.TooLarge, match=rf"order-modular prior on {n} variables needs .* 2\d variables would fit"):
@@ -243,7 +243,7 @@ def test_more_variables_than_memory_holds_are_refused(n: int) -> None:
 
 def test_lists_beyond_what_memory_holds() -> None:
     with pytest.raises(td.ScoreError, match=r"parent sets of 65 variables .* Give max_parents"):
-        td.best_network(sampled_table(65, 30, seed=1))
+        td.best_network(sampled_table(65, 30, seed=1), "bdeu")
 
 
 def test_constant_columns_do_not_count_towards_26() -> None:

@@ -153,7 +153,7 @@ def test_a_plan_is_what_is_done(seed: int) -> None:
 
 
 def test_what_does_not_fit_comes_with_advice() -> None:
-    planned = td.plan(sampled_table(27, 60, seed=1), memory_limit="1GB")
+    planned = td.plan(sampled_table(27, 60, seed=1), "bdeu", memory_limit="1GB")
     assert not planned.fits
     assert planned.memory > 1e9
     assert "max_parents" in planned.advice
@@ -348,10 +348,10 @@ def test_scores_cost_what_they_count() -> None:
 
 
 def test_what_nothing_limits_is_said_to_be_open() -> None:
-    told = str(td.plan(sampled_table(40, 60, seed=1)))
+    told = str(td.plan(sampled_table(40, 60, seed=1), "bdeu"))
     assert "depends on the data, and may be long; give a time_limit" in told
     assert "on, as the data make it" in told and "max_parents" in told
-    limited = td.plan(sampled_table(40, 60, seed=1), max_parents=3)
+    limited = td.plan(sampled_table(40, 60, seed=1), "bdeu", max_parents=3)
     assert limited.scoring is not None and limited.seconds is None
     assert "mostly seconds" in str(limited) and "at most" in str(limited)
 
@@ -388,7 +388,8 @@ def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.types.S
     """A number for each family, not for each set; and no more variables than scoring takes."""
     fits, too_many = (sampled_table(n, 20, seed=1) for n in (20, 27))
     if isinstance(kind, td.MixedBIC):
-        fits = td.Table({f"c{i}": range(20) for i in range(20)}, continuous=[f"c{i}" for i in range(10)])
+        columns = {f"c{i}": [(i * i + row) % (i + 2) for row in range(20)] for i in range(20)}
+        fits = td.Table(columns, types={f"c{i}": "continuous" for i in range(10)})
     assert td.plan(fits, kind).memory > 8 * 20 * 2**19
     planned = td.plan(too_many, kind, max_parents=2, memory_limit="2GB")
     assert not planned.fits and planned.advice.startswith("leave out")

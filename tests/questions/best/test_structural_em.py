@@ -180,7 +180,7 @@ def test_ctrl_c_carries_the_best_so_far(at: int) -> None:
     ("source", "kind", "why"),
     [
         (td.example_table(), "bdeu", "takes BIC"),
-        ({"a": [0.5, 1.5, None], "b": ["x", "y", "x"]}, "bic", "discretize"),
+        ({"a": [0.5, 1.5, 2.5, None], "b": ["x", "y", "x", "y"]}, "bic", "discretize"),
         (td.Table({"a": [0, 1], "b": [0, 1]}, interventions=[[], ["a"]]), "bic", "experiments"),
     ],
 )

@@ -45,7 +45,7 @@ def numbers(rng: np.random.Generator, n: int, rows: int) -> td.Table:
 def mixed(rng: np.random.Generator, n: int, rows: int) -> td.Table:
     table: dict[str, Any] = states(rng, n, rows)
     table["V0"] = table["V0"] + rng.normal(0, 0.3, rows)
-    return td.Table(table, continuous=["V0"])
+    return td.Table(table)
 
 
 def with_gaps(rng: np.random.Generator, n: int, rows: int) -> td.Table:

@@ -16,7 +16,6 @@ from topdag.data.table import Table
 from topdag.networks.example import example_network, example_table
 from topdag.networks.network import Network
 from topdag.questions.request import Request
-from topdag.scoring.kinds.discrete import BDeu
 
 WHY_NOT_THE_SAME = """\
 The data need not recover that network. The best network is the one that scores most on these rows:
@@ -26,7 +25,7 @@ TRY_NEXT = """\
 Try next:
   topdag demo --rows 20000            more rows: does the answer come closer?
   topdag demo -o asia.csv             write the table, then
-  topdag best asia.csv --score bic    another score
+  topdag best asia.csv --score bdeu   another score
   topdag best asia.csv -o best.json && topdag check best.json asia.csv"""
 
 
@@ -42,7 +41,7 @@ def show_demo(args: Namespace) -> Exit:
     if to is not None:
         write_text(to, csv_text(table))
     say(f"The chest clinic: {table_in_words(table)}, drawn with seed {args.seed}.\n")
-    answer, code = answer_and_exit(Request(table, BDeu()), Run())
+    answer, code = answer_and_exit(Request.about(table), Run())
     say(answer_text(answer, None, scores=True))
     if answer.network is not None:
         say("\n" + comparison(answer.network, example_network().network))

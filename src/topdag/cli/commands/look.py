@@ -36,6 +36,8 @@ categories, count rows by it, or leave it out because it is an identifier, text,
 
 Where a guess is wrong, --types sets it right, here and in every other command.""",
     ending="""\
+costs: reading the table once; nothing is scored.
+
 examples:
   topdag look birthwt.csv
   topdag best birthwt.csv --types race=categorical,age=continuous""",
