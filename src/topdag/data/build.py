@@ -300,6 +300,9 @@ def without_useless(draft: Draft, options: Options) -> Draft:
         or (not len(column.values) and column.name not in (options.states or {}))
     }
     columns = [column for column in draft.columns if column.name not in useless]
+    if len(columns) < options.fewest:  # where nothing else is there, that one column repeats another is the answer
+        useless = {name: of for name, of in useless.items() if of.type != "duplicate"}
+        columns = [column for column in draft.columns if column.name not in useless]
     if len(columns) < options.fewest:
         raise TableError(too_few_in_words(draft, [column.name for column in columns], useless))
     said = {name: of for name, of in useless.items() if not of.given}
