@@ -12,7 +12,7 @@ from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import add_asked, request_from, require_all_families, running
-from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
+from topdag.cli.output import about_reading, about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number, whole
@@ -142,7 +142,7 @@ def _text(found: CausalEffects, args: Namespace, table: Table | None) -> str:
     lines += ["", *_said(found), *about_table(table, found.notes)]
     stats = found.stats
     lines.append(labelled("time", f"{stats.seconds:.3f} s, {shown_bytes(stats.peak_memory)} at most"))
-    return "\n".join(lines)
+    return "\n".join([*about_reading(table), *lines])
 
 
 def _said(found: CausalEffects) -> list[str]:
