@@ -9,7 +9,9 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.messages import listing
-from topdag.data.columns import MOST_STATES
+from topdag._util.options import option
+from topdag.data.columns import MOST_STATES, Column
+from topdag.data.discretize import Quantile, cut_column
 from topdag.data.gaps import note_on_dropped
 from topdag.data.notes import MANY_STATES
 from topdag.data.table import Table, with_rows
@@ -52,6 +54,20 @@ def integers_as_numbers(table: Table, names: Collection[str] | None = None) -> T
             numbers.append(table.numbers[table.continuous.index(name)])
     states = [() if name in as_numbers else of for name, of in zip(table.names, table.states, strict=True)]
     return _replaced(table, states, codes, np.array(numbers), "")
+
+
+def numbers_binned(table: Table, why: str) -> Table:
+    """Return the table with numbers cut at their terciles, and states with an order as plain categories; ``why``: the
+    beginning of the note on it."""
+    codes, states = table.codes.copy(), list(table.states)
+    for name, numbers in zip(table.continuous, table.numbers, strict=True):
+        values, at = np.unique(numbers, return_inverse=True)
+        cut = cut_column(Column(name, values, at), table.weights.astype(np.int64), Quantile(3))
+        codes[table.index(name)], states[table.index(name)] = cut.codes, tuple(cut.values)
+    note = f"{why}: numbers were cut into three states at their quantiles; {option('columns')} chooses fewer columns."
+    plain = _replaced(table, states, codes, table.numbers[:0], note)
+    object.__setattr__(plain, "ordered", ())
+    return plain
 
 
 def complete_rows(table: Table) -> Table:
