@@ -43,12 +43,12 @@ def test_all_networks_with_the_prior_of_bge(seed: int, n: int) -> None:
     rows = drawn_numbers(seed, n)
     kind = td.BGe(alpha_mu=2.0, mean=0.5)
     matrix = posterior_matrix(rows, 2.0, 0.5, np.identity(n) * 2.0 * 2.0 / 3.0)
-    check(td.Table(rows, continuous="all"), kind, matrix)
+    check(td.Table(rows, types={"*": "continuous"}), kind, matrix)
 
 
 def test_all_networks_by_least_squares() -> None:
     rows = drawn_numbers(3, 4)
-    check(td.Table(rows, continuous="all"), td.GaussianBIC(), np.cov(rows.T))
+    check(td.Table(rows, types={"*": "continuous"}), td.GaussianBIC(), np.cov(rows.T))
 
 
 def check(table: td.Table, kind: td.types.ScoreKind, matrix: np.ndarray) -> None:
@@ -70,7 +70,7 @@ def test_draws_are_those_of_the_covariance() -> None:
     """Of s of n variables the covariance has an inverse Wishart distribution with alpha_w + N - n + s degrees."""
     n, n_rows = 4, 9
     rows = drawn_numbers(5, n, n_rows)
-    table = td.Table(rows, continuous="all")
+    table = td.Table(rows, types={"*": "continuous"})
     among = AmongNumbers.by_prior(table, td.BGe())
     matrix = posterior_matrix(rows, 1.0, 0.0, np.identity(n) * 0.5)
     ((_, drawn),) = among.draws(0, [2], {3: (None, np.random.default_rng(0))}, 4000)
@@ -85,7 +85,7 @@ def test_draws_by_least_squares_have_the_usual_error() -> None:
     fitted = np.linalg.lstsq(design, rows[:, 2], rcond=None)[0]
     residual = rows[:, 2] - design @ fitted
     error = math.sqrt(residual @ residual / 37 * np.linalg.inv(design.T @ design)[0, 0])
-    among = AmongNumbers.by_least_squares(td.Table(rows, continuous="all"))
+    among = AmongNumbers.by_least_squares(td.Table(rows, types={"*": "continuous"}))
     ((_, drawn),) = among.draws(0, [1], {2: (None, np.random.default_rng(0))}, 20000)
     assert drawn.mean() == pytest.approx(fitted[0], abs=5 * error / math.sqrt(20000))
     assert drawn.std() == pytest.approx(error * math.sqrt(37 / 35), rel=0.02)
@@ -94,8 +94,8 @@ def test_draws_by_least_squares_have_the_usual_error() -> None:
 def test_units_do_not_matter() -> None:
     rows = drawn_numbers(7, 4, 50)
     units = np.array([1.0, 1000.0, 1e-6, 1e8])
-    plain = td.causal_effects(td.Table(rows, continuous="all"), kind="gaussian-bic", draws=0, share=1)
-    scaled = td.causal_effects(td.Table(rows * units, continuous="all"), kind="gaussian-bic", draws=0, share=1)
+    plain = td.causal_effects(td.Table(rows, types={"*": "continuous"}), kind="gaussian-bic", draws=0, share=1)
+    scaled = td.causal_effects(td.Table(rows * units, types={"*": "continuous"}), kind="gaussian-bic", draws=0, share=1)
     for pair, effect in plain.items():
         x, y = int(pair[0][1:]), int(pair[1][1:])
         assert scaled[pair].value * units[x] / units[y] == pytest.approx(effect.value, abs=1e-6)
