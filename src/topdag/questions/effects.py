@@ -154,14 +154,14 @@ def effects_of(request: Request, wanted: WantedEffects, run: Run) -> CausalEffec
 def require_effects(request: Request, wanted: WantedEffects, *, weighs: bool = True) -> None:
     """Refuses what has no effects, and names that are not there, before anything is scored; ``weighs``: whether
     networks count by exp(score)."""
-    _adjustment(request.table, request.kind)
     if weighs and request.kind is not None and not request.kind.is_likelihood:
         raise ScoreError(
-            f"Effects are averaged over all networks by exp(score), which for {request.kind!r} is no weight of "
-            f"theirs. {worded('causal_effects(bootstrap(...))', '--bootstrap 200')} averages over the best networks of "
-            f"tables drawn from the rows; {worded('causal_effects(k_best_networks(..., 1))', '-k 1')} takes the best "
-            "network alone."
+            f"{request.kind!r} is no likelihood, so that exp(score) weighs no networks, and effects are not averaged "
+            f"over all of them. {worded('causal_effects(bootstrap(...))', '--bootstrap 200')} averages over the best "
+            f"networks of tables drawn from the rows; {worded('causal_effects(k_best_networks(..., 1))', '-k 1')} "
+            "takes the best network alone."
         )
+    _adjustment(request.table, request.kind)
     for names in (wanted.causes, wanted.outcomes):
         _chosen(names, request.known_names, request.scored_names)
 
