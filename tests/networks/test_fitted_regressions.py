@@ -146,3 +146,99 @@ def test_a_table_may_have_more_columns() -> None:
 def test_what_does_not_fit_is_refused(ask: Any, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         ask()
+
+
+# ---- Numbers and categories in every direction
+
+
+def any_way_frame(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x, k = rng.normal(size=rows), rng.integers(0, 8, rows)
+    s = np.where(1.5 * x + rng.gumbel(size=rows) > rng.gumbel(size=rows), "high", "low")
+    y = x + 0.5 * k + 2 * (s == "high") + rng.normal(size=rows)
+    return pd.DataFrame({"x": x, "k": k, "s": s, "y": y, "t": np.where(rng.random(rows) < 0.3, "a", s)})
+
+
+ANY_WAY = td.Network(["x", "k", "s", "y", "t"], {"s": ["x"], "y": ["x", "k", "s"], "t": ["s"]})
+
+
+def test_numbers_have_a_regression_with_indicators_and_integers_of_many_values_are_numbers() -> None:
+    frame = any_way_frame(300, 1)
+    fitted = ANY_WAY.fit(frame, ess=0)
+    design = np.column_stack([np.ones(300), frame["x"], frame["k"], frame["s"] == "high"]).astype(float)
+    slopes = np.linalg.lstsq(design, frame["y"], rcond=None)[0]
+    (own,) = fitted.regressions["y"]
+    assert [*own.coefficients.values()] == pytest.approx(slopes[1:3], rel=1e-9)
+    assert own.of_states["s"]["high"] - own.of_states["s"]["low"] == pytest.approx(slopes[3], rel=1e-9)
+    assert own.variance == pytest.approx(np.mean((frame["y"] - design @ slopes) ** 2), rel=1e-9)
+    assert fitted.predict("y", frame) == pytest.approx(design @ slopes, rel=1e-9)
+    assert set(fitted.tables) == {"t"} and set(fitted.logistics) == {"s"} and "k" in fitted.regressions
+    shrunk = ANY_WAY.fit(frame).regressions["y"][0]
+    assert [*shrunk.coefficients.values()] == pytest.approx(slopes[1:3], rel=1e-3)
+
+
+def test_log_densities_add_up_and_samples_lead_back() -> None:
+    frame = any_way_frame(300, 1)
+    fitted = ANY_WAY.fit(frame)
+    density = fitted.log_density(frame)
+    alone = np.log(fitted.logistics["s"].probabilities({"x": frame["x"].to_numpy()}, 300))
+    expected = alone[np.arange(300), [fitted.states["s"].index(state) for state in frame["s"]]]
+    for name in ("x", "k", "y"):
+        (own,) = fitted.regressions[name]
+        left = frame[name] - fitted.predict(name, frame)
+        expected = expected - np.log(2 * math.pi * own.variance) / 2 - left**2 / own.variance / 2
+    shares = pd.crosstab(frame["s"], frame["t"])
+    for i, (s, t) in enumerate(zip(frame["s"], frame["t"], strict=True)):
+        cell = 1 / shares.size
+        expected[i] += math.log((shares.loc[s, t] + cell) / (shares.loc[s].sum() + shares.shape[1] * cell))
+    assert density == pytest.approx(expected, rel=1e-9)
+    assert fitted.log_likelihood(frame) == pytest.approx(density.sum())
+    likely = fitted.predict("s", {"x": [-2.0, 2.0]})
+    assert likely.tolist() == ["low", "high"]
+    again = ANY_WAY.fit(fitted.sample(40_000, seed=1), ess=0)
+    (one,), (other,) = again.regressions["y"], fitted.regressions["y"]
+    assert dict(one.coefficients) == pytest.approx(dict(other.coefficients), abs=0.05)
+    slopes = [own.logistics["s"].coefficients["high"]["x"] for own in (again, fitted)]
+    assert slopes[0] == pytest.approx(slopes[1], abs=0.1)
+
+
+def test_the_true_network_beats_the_empty_one_on_rows_held_out() -> None:
+    learned, held_out = any_way_frame(200, 1), any_way_frame(1000, 2)
+    empty = td.Network(ANY_WAY.names, {})
+    assert ANY_WAY.fit(learned).log_likelihood(held_out) > empty.fit(learned).log_likelihood(held_out) + 500
+    assert empty.fit(learned).log_likelihood(held_out) > -math.inf
+
+
+def test_each_state_has_its_own_line_only_where_rows_ask_for_it() -> None:
+    rng = np.random.default_rng(6)
+    s, x = rng.choice(["p", "q"], 200), rng.normal(size=200)
+    network = td.Network(["s", "x", "y"], {"y": ["s", "x"]})
+    apart = np.where(s == "p", x, -x) + rng.normal(size=200) / 3
+    for y, n in ((apart, 2), (x + (s == "p") + rng.normal(size=200), 1)):
+        assert len(network.fit({"s": s, "x": x, "y": y}).regressions["y"]) == n
+    few = np.concatenate([["q"] * 4, ["p"] * 196])
+    assert len(network.fit({"s": few, "x": x, "y": np.where(few == "q", -x, x)}).regressions["y"]) == 1
+
+
+def test_nothing_degenerate_fails() -> None:
+    x = np.array([0.5, 1.5, 2.5, 4.0, 5.5, 6.0] * 2)
+    frame = {"x": x, "y": 2 * x, "s": ["a", "b"] * 6, "one": [*"ccccccccccc", "d"], "z": np.arange(12) ** 2 / 7}
+    network = td.Network(["x", "y", "s", "one", "z"], {"y": ["x"], "one": ["x", "y", "s"], "z": ["x", "y", "s", "one"]})
+    fitted = network.fit(td.Table(frame, types={"y": "continuous"}))
+    assert any("its parents tell it exactly" in note for note in fitted.notes)
+    held_out = {**frame, "x": x + 1, "one": ["d"] * 12}
+    assert np.isfinite(fitted.log_density(held_out)).all()
+    wide = {f"v{i}": np.random.default_rng(i).normal(size=6) for i in range(9)}
+    fitted = td.Network([*wide], {"v8": [*wide][:8]}).fit(wide)
+    assert math.isfinite(fitted.log_likelihood({name: own + 1 for name, own in wide.items()}))
+
+
+def test_rows_with_gaps_are_left_out_of_the_fit() -> None:
+    frame = any_way_frame(60, 3)
+    gaps = frame.assign(s=[None, None, *frame["s"][2:]])
+    network = td.Network(["x", "s"], {"s": ["x"]})
+    fitted = network.fit(td.Table(gaps, missing="keep"))
+    assert fitted.notes == ("Of 60 rows 2 with missing cells were left out.",)
+    assert fitted.log_likelihood(frame) == pytest.approx(network.fit(frame[2:]).log_likelihood(frame))
+    with pytest.raises(td.TableError, match="'s' is missing in row"):
+        fitted.log_density(gaps)

@@ -89,8 +89,8 @@ def effects(args: Namespace) -> Exit:
     try:
         with running(args) as run:
             request = request_from(args, weighs=True)
-            require_effects(request, wanted)
             is_over_all = args.k is None and args.bootstrap is None
+            require_effects(request, wanted, weighs=args.bootstrap is None and args.k != 1)
             if request.scores is not None and is_over_all:
                 require_all_families(request.scores, args.file, "sums")
             question = "paths" if is_over_all else "best" if args.k is None else "list"
@@ -167,7 +167,8 @@ it fits: all of them, or with -k the K best. With --bootstrap they are the best 
 from the rows, which count alike: no probabilities given the data, but what does not hang on few rows.
 
 effect: among states, how much more probable the outcome's states become that the last column names;
-among numbers, by how much the mean of the outcome grows when the cause is set one higher. lower, upper:
+among numbers, by how much the mean of the outcome grows when the cause is set one higher; where one is a
+number, the last column says what is compared. lower, upper:
 between them lie 95% of the draws (--level). no effect: in such a share of the networks, by weight, no
 path leads from the cause to the outcome. supported: for this share of the cases the table has rows with
 both states of the cause; for the others there is nothing but a guess.
