@@ -265,7 +265,7 @@ def typed(draft: Draft, options: Options) -> Draft:
         missing_codes |= {} if code is None else {column.name: code}
     counts = draft.weights if draft.is_grouped else None
     types = column_types(columns, options.types, counts, options.cut, has_weights=has_weights(options, draft))
-    types = {column.name: described(types[column.name], column) for column in columns}
+    types = {column.name: described(types[column.name], column, draft.counts) for column in columns}
     return replace(draft, columns=columns, types=types, notes=draft.notes + note_on_missing_codes(missing_codes))
 
 

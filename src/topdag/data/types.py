@@ -149,13 +149,13 @@ def column_types(
     return found
 
 
-def described(of: ColumnType, column: Column) -> ColumnType:
-    """Return the type with what the column holds."""
+def described(of: ColumnType, column: Column, counts: NDArray[np.int64]) -> ColumnType:
+    """Return the type with what the column holds, whose rows stand for so many."""
     n, values = len(column.values), column.values
     is_range = holds_numbers(column) and n > MOST_SHOWN
     shown = f"{short(values[0])} to {short(values[-1])}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
     more = f", ... ({n:,})" if n > MOST_SHOWN and not is_range else ""
-    return replace(of, values=shown + more, n_missing=int((column.codes < 0).sum()))
+    return replace(of, values=shown + more, n_missing=int(counts[column.codes < 0].sum()))
 
 
 def short(number: Any) -> str:
