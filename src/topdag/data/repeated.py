@@ -32,7 +32,8 @@ def note_on_repeated(columns: Sequence[Column], types: Mapping[str, ColumnType])
         return ()
     facts = [facts_of(column, place) for place, column in enumerate(columns) if len(column.values) > 1]
     clocks = [each for each in facts if is_clock(each, types[each.column.name])]
-    units = [each for each in facts if each not in clocks and may_be_unit(each, types[each.column.name])]
+    others = [each for each in facts if not is_clock(each, types[each.column.name])]
+    units = [each for each in others if may_be_unit(each, types[each.column.name])]
     for clock in clocks:
         if is_series_of_dates(clock, types[clock.column.name]):
             return (series_in_words([clock.column.name]),)

@@ -345,7 +345,9 @@ class Table:
         """How many rows and variables of each kind there are, in words."""
         n_numbers = sum(map(self.is_number, range(self.n_variables)))
         n_categories = self.n_variables - n_numbers
-        parts = [f"{n_numbers} as numbers"] * bool(n_numbers) + [f"{n_categories} as categories"] * bool(n_categories)
+        as_numbers = "1 as a number" if n_numbers == 1 else f"{n_numbers} as numbers"
+        as_categories = "1 as a category" if n_categories == 1 else f"{n_categories} as categories"
+        parts = [as_numbers] * bool(n_numbers) + [as_categories] * bool(n_categories)
         split = f": {', '.join(parts)}" if n_numbers else ""
         return f"{plural(self.n_rows, 'row')} of {plural(self.n_variables, 'variable')}{split}"
 

@@ -129,9 +129,14 @@ def described(of: ColumnType, column: Column) -> ColumnType:
     """Return the type with what the column holds."""
     n, values = len(column.values), column.values
     is_range = holds_numbers(column) and n > MOST_SHOWN
-    shown = f"{values[0]:g} to {values[-1]:g}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
+    shown = f"{_short(values[0])} to {_short(values[-1])}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
     more = f", ... ({n:,})" if n > MOST_SHOWN and not is_range else ""
     return replace(of, values=shown + more, n_missing=int((column.codes < 0).sum()))
+
+
+def _short(number: float) -> str:
+    is_whole = abs(number) < MOST_WHOLE and number == int(number)
+    return str(int(number)) if is_whole else f"{number:g}"
 
 
 def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, str]:
@@ -336,15 +341,17 @@ def n_distinct(codes: Sequence[NDArray[Any]]) -> int:
 
 
 def with_duplicates(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
-    """Columns that repeat an earlier one, state by state."""
-    first: dict[bytes, str] = {}
+    """Columns that repeat an earlier one, or whose values go with its values one to one."""
+    first: dict[bytes, Facts] = {}
     repeated = dict[str, ColumnType]()
     for each in facts:
         if found[each.column.name].type in (*LEFT_OUT, "weight", "constant") or not may_repeat(each):
             continue
-        earlier = first.setdefault(fingerprint(each), each.column.name)
-        if earlier != each.column.name:
-            repeated[each.column.name] = ColumnType("duplicate", f"repeats {earlier!r}")
+        earlier = first.setdefault(fingerprint(each), each)
+        if earlier is not each:
+            is_copy = list(each.column.values) == list(earlier.column.values)
+            how = "repeats" if is_copy else "goes one to one with"
+            repeated[each.column.name] = ColumnType("duplicate", f"{how} {earlier.column.name!r}")
     return repeated
 
 
