@@ -77,11 +77,11 @@ def refusals(tables: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def type_lines(types: Mapping[str, Any]) -> Iterator[str]:
     n_columns = sum(types["topdag"][part]["columns"] for part in PARTS)
     yield from (
-        f"{n_columns:,} columns of these tables were labelled by readers of the documentation, before the first rule was",
-        "written and without knowledge of the rules (`bench/tables`). A type is *exact* if it is the label, or one that",
-        "the label allows, and *treated alike* if the same is done with the column: number, category, left out, weight",
-        "or constant, where whole numbers with fewer than five values are categories. The rules stand beside twenty",
-        "lines of pandas, which know the number of values, what is a float, and where values repeat.",
+        f"{n_columns:,} columns of these tables were labelled by readers of their documentation, before the first rule",
+        "was written and without knowledge of the rules (`bench/tables`). A type is *exact* if it is the label, or one",
+        "that the label allows, and *treated alike* if the same is done with the column: number, category, left out,",
+        "weight or constant, where whole numbers with fewer than five values are categories. The rules stand beside",
+        "twenty lines of pandas, which know the number of values, what is a float, and where values repeat.",
         "",
     )
     head = ["", "columns", "exact", "pandas", "treated alike", "pandas"]
@@ -104,9 +104,9 @@ def time_lines(results: Mapping[str, Any]) -> Iterator[str]:
     within = sum(ratio <= FACTOR for ratio in ratios) / len(ratios)
     imports = results["imports"]
     yield from (
-        "Processor seconds of importing topdag and answering, over those of `import pandas` and `read_csv`, in the same",
-        f"run. Importing takes {imports['topdag']:.2f} s and {imports['pandas']:.2f} s. {within:.1%} of the tables are",
-        f"answered within {FACTOR} times what pandas takes.",
+        "Processor seconds of importing topdag and answering, over those of `import pandas` and `read_csv`, in the",
+        f"same run. Importing takes {imports['topdag']:.2f} s and {imports['pandas']:.2f} s. {within:.1%} of the",
+        f"tables are answered within {FACTOR} times what pandas takes.",
         "",
     )
     shares = (0.1, 0.5, 0.75, 0.9, 0.95, 1.0)

@@ -274,13 +274,13 @@ def without_useless(draft: Draft, options: Options) -> Draft:
 def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, ColumnType]) -> str:
     few = f"a table needs two or more variables; this one has {listing(names) or 'none'}"
     by_reason: dict[str, list[str]] = {}
-    for name, of in useless.items():
-        if name:
-            by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
+    variables = {name: of for name, of in useless.items() if of.reason != "row names"}
+    for name, of in variables.items():
+        by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
     if not by_reason:
         return few
     said = "; ".join(f"{listing(names)} ({reason})" for reason, names in by_reason.items())
-    change = option("types", {next(name for name in useless if name): "categorical"})
+    change = option("types", {next(iter(variables)): "categorical"})
     return f"{few}, beside columns that are no variables, {said}. If one is a variable after all, say so: {change}"
 
 

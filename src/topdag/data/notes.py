@@ -26,7 +26,7 @@ def note_on_left_out(types: Mapping[str, ColumnType]) -> tuple[str, ...]:
     if not types:
         return ()
     said = [f"{name!r} ({of.reason})" if name else "the row names" for name, of in types.items()]
-    named = [name for name, of in types.items() if name and of.values]
+    named = [name for name, of in types.items() if of.values and of.reason != "row names"]
     change = f"; {option('types', {named[0]: 'categorical'})} uses one" if named else ""
     return (f"Left out: {first_ones(said)}{change}.",)
 
@@ -76,8 +76,8 @@ def notes_on_many_states(columns: Sequence[Column], n_rows: int) -> tuple[str, .
     sentences = []
     if numbers:
         sentences.append(
-            f"{few}: {', '.join(numbers)}. Leave out such columns, or, where the numbers are no codes, take them as such: "
-            f"{option('types', {named[0]: 'continuous'})}."
+            f"{few}: {', '.join(numbers)}. Leave such columns out; where the numbers are no codes, "
+            f"{option('types', {named[0]: 'continuous'})} says so."
         )
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")

@@ -30,6 +30,8 @@ FEWEST_OF_NUMBERS = 5
 """A column of whole numbers or ordered states with fewer values counts as one of categories."""
 MOST_SHOWN = 5
 """Values of a column in the view of a table."""
+MOST_CODES, MOST_UNITS = 30, 10
+"""Whole numbers with more values are no codes of categories, and those that number subjects are identifiers."""
 MOST_STATES_OF_ORDERED = 20
 """Whole numbers with more values are held as numbers rather than states."""
 
@@ -41,6 +43,8 @@ OF_SEVERAL_ROWS = (NUMBERS_WHOM, NAMES_WHOM, NUMBERS_GROUPS)
 ROW_NAMES = re.compile(
     r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|_?c?index_?|id|nr|no|obs", re.IGNORECASE
 )
+INDEX_AGAIN = re.compile(r"unnamed: ?\d+|row\.?_?names?", re.IGNORECASE)
+"""Row names that were written as a column, and have the index of a frame before them."""
 ALLELE = re.compile(r"\.?a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
 DATE_TEXT = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( \d{1,2}:\d{2}.*)?"
@@ -129,7 +133,11 @@ def described(of: ColumnType, column: Column) -> ColumnType:
     """Return the type with what the column holds."""
     n, values = len(column.values), column.values
     is_range = holds_numbers(column) and n > MOST_SHOWN
-    shown = f"{_short(values[0])} to {_short(values[-1])}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
+    shown = (
+        f"{_short(values[0])} to {_short(values[-1])}"
+        if is_range
+        else ", ".join(" ".join(str(value).split()) for value in values[:MOST_SHOWN])
+    )
     more = f", ... ({n:,})" if n > MOST_SHOWN and not is_range else ""
     return replace(of, values=shown + more, n_missing=int((column.codes < 0).sum()))
 
@@ -187,7 +195,7 @@ def declared(facts: Facts) -> ColumnType | None:
 
 def row_names(facts: Facts) -> ColumnType | None:
     name = facts.column.name.strip()
-    if facts.place or not ROW_NAMES.fullmatch(name):
+    if not (INDEX_AGAIN if facts.place else ROW_NAMES).fullmatch(name):
         return None
     if name and (facts.n_values < facts.n_rows or (facts.numbers is not None and not facts.is_whole)):
         return None
@@ -225,7 +233,7 @@ def clock(facts: Facts) -> ColumnType | None:
 def identifier(facts: Facts) -> ColumnType | None:
     if facts.numbers is None:
         return identifying_words(facts)
-    if not facts.is_whole or (facts.n_values <= 10 and not facts.differs_in_every_row):
+    if not facts.is_whole or (facts.n_values <= MOST_UNITS and not facts.differs_in_every_row):
         return None
     if facts.differs_in_every_row:
         counts = facts.increases and (facts.place == 0 or facts.numbers[-1] - facts.numbers[0] == facts.n_values - 1)
@@ -284,7 +292,8 @@ def numbers(facts: Facts) -> ColumnType | None:
 
 
 def whole_numbers(facts: Facts, numbers: NDArray[np.float64]) -> ColumnType:
-    if facts.n_values <= 30 and (facts.named(NOMINAL) or ALLELE.search(facts.column.name)):
+    is_coded = facts.named(NOMINAL) or ALLELE.search(facts.column.name)
+    if facts.n_values <= (MOST_CODES if is_coded else MOST_UNITS * facts.named(IDENTIFIERS)):
         return ColumnType("categorical", "codes, by the name of the column")
     if is_counted(facts):
         return ColumnType("count", "whole numbers of things counted")
