@@ -48,7 +48,7 @@ NOMINAL = _words(
     trt arm sex gender marital marit site center centre clinic hospital ward block batch machine method allele
     loci locus geno genotype snp exon film expt experiment strata stratum party diagnosis cause geo area
     location loc color colour nationality language category cat variety team chain choice mode
-    herd brood school airline pen plot
+    herd brood airline pen plot
     """
 )
 COUNTS = _words(
