@@ -64,6 +64,26 @@ def test_without_being_asked_nothing_costly_is_done(frame: pd.DataFrame) -> None
     assert not hasattr(learner, "networks_")
 
 
+def test_a_time_limit_that_does_not_come_changes_nothing(frame: pd.DataFrame) -> None:
+    asked = dict(k=5, posteriors=True)
+    for prior in (None, td.OrderModular()):
+        free = td.estimators.StructureLearner(td.BIC(), prior=prior, **asked).fit(frame)
+        limited = td.estimators.StructureLearner(td.BIC(), prior=prior, time_limit=3600, **asked).fit(frame)
+        assert limited.network_ == free.network_
+        assert limited.answer_.proved
+        assert list(limited.networks_) == list(free.networks_)
+        assert np.allclose(limited.edge_posteriors_.matrix, free.edge_posteriors_.matrix)
+
+
+def test_a_time_limit_holds_while_the_table_is_scored() -> None:
+    """No limit is so large that all families of so many numbers are scored before it."""
+    numbers = np.random.default_rng(1).normal(size=(200, 60))
+    learner = td.estimators.StructureLearner(time_limit=0.01).fit(pd.DataFrame(numbers).add_prefix("x"))
+    assert not learner.answer_.proved
+    assert learner.scores_ is None
+    assert learner.network_.names == tuple(learner.feature_names_in_)
+
+
 def test_under_a_prior(frame: pd.DataFrame) -> None:
     learner = td.estimators.StructureLearner(prior=td.OrderModular()).fit(frame)
     assert learner.answer_.score == td.best_network(frame, prior=td.OrderModular()).score

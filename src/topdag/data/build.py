@@ -312,9 +312,9 @@ def without_useless(draft: Draft, options: Options) -> Draft:
 def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, ColumnType]) -> str:
     few = f"a table needs two or more variables; this one has {listing(names) or 'none'}"
     by_reason: dict[str, list[str]] = {}
-    for name, of in useless.items():
-        if name:
-            by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
+    variables = {name: of for name, of in useless.items() if of.reason != "row names"}
+    for name, of in variables.items():
+        by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
     if not by_reason:
         return few
     said = "; ".join(f"{listing(own)} ({reason})" for reason, own in by_reason.items())

@@ -38,7 +38,8 @@ from topdag.networks.fitted_regressions import fit_regressions, numbers_in
 from topdag.networks.missing_cells import log_likelihoods_of_rows
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
-from topdag.questions.best import best_network
+from topdag.questions.best import best_network, best_of
+from topdag.questions.request import Trail, asked_about
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
@@ -86,10 +87,20 @@ class Learner(Estimator):  # type: ignore[misc]
         *,
         max_parents: int | None = None,
         prior: Prior | None = None,
-    ) -> Scores:
-        """Scores the table and keeps the best network, as ``answer_`` and ``network_``; without one, an error."""
-        scores = score(table, kind, constraints=constraints, max_parents=max_parents, **self._limits)
-        self.answer_ = best_network(scores, prior=prior, time_limit=self.time_limit, **self._limits)
+    ) -> Scores | None:
+        """Scores the table and keeps the best network, as ``answer_`` and ``network_``; without one, an error. None
+        where the time limit, which holds while the table is scored too, came before the scores were complete."""
+        known: dict[str, Any] = dict(constraints=constraints, max_parents=max_parents)
+        scores: Scores | None
+        if self.time_limit is None:
+            scores = score(table, kind, **known, **self._limits)
+            self.answer_ = best_network(scores, prior=prior, **self._limits)
+        else:
+            said: Any = dict(known, time_limit=self.time_limit, **self._limits)
+            request, run = asked_about(table, kind, said, prior)
+            trail = Trail(request)
+            self.answer_ = best_of(trail, run)
+            scores = None if trail.scores is None or trail.scores.prior is not None else trail.scores
         if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
             raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
         if self.answer_.network is None:

@@ -45,7 +45,8 @@ class StructureLearner(Learner):
     for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize``, ``missing``
     and ``leave_out`` are those of ``Table``.
 
-    After ``fit``: ``network_``, ``answer_`` with its proof, ``table_``, ``scores_``; ``networks_`` with ``k``,
+    After ``fit``: ``network_``, ``answer_`` with its proof, ``table_``, ``scores_`` (None where ``time_limit`` came
+    first, or the limit was set beside a prior); ``networks_`` with ``k``,
     ``edge_posteriors_`` with ``posteriors=True``; ``n_features_in_`` and, of frames, ``feature_names_in_``.
 
     >>> import pandas as pd
@@ -97,11 +98,15 @@ class StructureLearner(Learner):
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
         own = [column for column in columns if column.name in self.table_.names]
         self.codings_ = self._codings(own)
+        source: Any = self.scores_
         asked: dict[str, Any] = dict(self._limits, prior=self.prior, time_limit=self.time_limit)
+        if source is None:
+            source = self.table_
+            asked |= dict(kind=kind, constraints=self.constraints, max_parents=self.max_parents)
         if self.k is not None:
-            self.networks_ = k_best_networks(self.scores_, self.k, **asked)
+            self.networks_ = k_best_networks(source, self.k, **asked)
         if self.posteriors:
-            self.edge_posteriors_ = edge_posteriors(self.scores_, **asked)
+            self.edge_posteriors_ = edge_posteriors(source, **asked)
         return self
 
     @property
