@@ -29,6 +29,7 @@ pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")
 @pytest.fixture
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "fits_in_memory", lambda *_: False)
+    monkeypatch.setattr(frames, "rows_fit", lambda *_, few: False)
     monkeypatch.setattr(chunks, "ROWS_OF_A_CHUNK", 13)
 
 
@@ -53,7 +54,12 @@ SAID: list[dict[str, Any]] = [
     {"missing": "drop", "discretize": "mean"},
     {"missing": "state", "discretize": {"dose": [-0.5, 0.5], "*": "median"}},
     {"missing": "drop", "discretize": {"dose": [0.0], "age": "uniform(3)"}, "weights": "often"},
-    {"missing": "state", "leave_out": ["dose"], "states": {"ill": [True, False, "unknown"]}, "keep_constant": True},
+    {
+        "missing": "state",
+        "leave_out": ["dose", "age"],
+        "states": {"ill": [True, False, "unknown"]},
+        "keep_constant": True,
+    },
 ]
 
 
@@ -160,22 +166,42 @@ def test_a_column_that_tells_rows_apart_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_all_columns_that_cannot_be_used_are_named(
+def test_cells_of_any_type_are_states(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, engine: str
 ) -> None:
     only(monkeypatch, [engine])
-    day = date(2020, 2, 1)
-    folder = written(tmp_path / "rows", {"day": [day, day], "a": [0, 1], "bytes": [b"0", b"1"], "time": [time(1)] * 2})
-
-    def said() -> str:
-        with pytest.raises(td.TableError) as raised:
-            td.read_table(folder)
-        return str(raised.value)
-
-    held = said()
-    assert all(name in held for name in ("'day'", "'bytes'", "'time'"))
+    days = [date(2020, 2, 1), date(2021, 2, 1)]
+    columns = {"day": days, "a": [0, 1], "bytes": [b"0", b"1"], "time": [time(1)] * 2}
+    folder = written(tmp_path / "rows", columns)
+    held = td.read_table(folder)
+    assert held.states == (("2020-02-01", "2021-02-01"), (0, 1), ("b'0'", "b'1'"), ("01:00:00",))
     request.getfixturevalue("nothing_fits")
-    assert said() == held
+    table = td.read_table(folder)
+    assert table.chunks is not None and table.states == held.states
+
+
+@pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_that_are_no_variables_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    only(monkeypatch, [engine])
+    day = [date(2020 + i // 12, 1 + i % 12, 1) for i in range(60)]
+    columns = {
+        "row": list(range(85, 145)),
+        "day": day,
+        "a": [i % 2 for i in range(60)],
+        "name": [f"person {i}" for i in range(60)],
+        "b": ["high" if i % 3 else "low" for i in range(60)],
+        "empty": [None] * 59 + ["x"],
+    }
+    table = td.read_table(written(tmp_path / "rows", columns), missing="state")
+    assert table.chunks is not None and table.names == ("a", "b", "empty")
+    assert [table.types[name].type for name in ("row", "day", "name")] == ["identifier", "date", "identifier"]
+    assert any(note.startswith("Left out: 'row' (") for note in table.notes)
+    named = td.read_table(tmp_path / "rows", missing="state", columns=["a", "day"])
+    assert named.names == ("day", "a") and len(named.states[0]) == 60
+    assert td.best_network(table, "bic", max_parents=1).proof.status.name == "PROVED"
 
 
 @pytest.mark.usefixtures("nothing_fits")

@@ -137,7 +137,8 @@ def test_a_dict_cuts_only_what_it_names():
 
 
 def test_one_rule_cuts_numbers_with_many_values_and_says_which():
-    table = Table(numbers_of_all_kinds(), discretize="median")
+    columns = {name: cells for name, cells in numbers_of_all_kinds().items() if name != "row"}
+    table = Table(columns, discretize="median")
     was_cut = [name for name, states in zip(table.names, table.states, strict=True) if str(states[0]).startswith("<=")]
     assert was_cut == CUT
     assert [note.split("'")[1] for note in table.notes if "was cut" in note] == CUT
@@ -293,7 +294,7 @@ def test_whole_numbers_larger_than_any_float(options: dict[str, object], sign: i
     except TableError as error:
         states = str(error)
     assert states == tuple(sorted(rows["a"])) or "'a'" in states or "weight" in states
-    assert ("'a' is identifier" in states) == (not options)
+    assert ("'a' is identifier" in states) == (options == {} or not isinstance(options.get("discretize", {}), dict))
 
 
 def test_many_columns_cut_alike_are_told_of_once():

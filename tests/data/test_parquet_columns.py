@@ -95,7 +95,7 @@ def test_more_than_two_types_and_files_in_their_order(
     for said in (
         {"missing": "state", "discretize": {"i": "mean"}},
         {"missing": "drop", "discretize": "mean", "interventions": was_set},
-        {"missing": "drop", "continuous": ["i"], "weights": [row % 3 for row in range(120)]},
+        {"missing": "drop", "types": {"i": "continuous"}, "weights": [row % 3 for row in range(120)]},
     ):
         options: dict[str, Any] = {"columns": ["x", "i"], **said}
         expected = td.Table({name: whole[name] for name in td.read_table(folder, **options).names}, **options)
@@ -216,7 +216,7 @@ def test_categories_are_those_of_a_file_read_whole(
     assert td.best_network(table, "bdeu", max_parents=1).score == pytest.approx(
         td.best_network(whole, "bdeu", max_parents=1).score
     )
-    every_row = td.read_table(folder, missing="state", continuous=[])
+    every_row = td.read_table(folder, missing="state", types={"plain": "categorical"})
     assert every_row.states == whole.states
 
 

@@ -102,7 +102,7 @@ def test_a_question_takes_them(folder: Path) -> None:
     "said",
     [
         {"interventions": [["sex"] * (row % 5 < 2) + ["ill"] * (row % 7 < 3) for row in range(8_000)]},
-        {"continuous": ["age"], "weights": [row % 3 for row in range(8_000)]},
+        {"types": {"age": "continuous"}, "weights": [row % 3 for row in range(8_000)]},
     ],
 )
 def test_what_is_said_of_each_row_stays_with_it(

@@ -64,6 +64,26 @@ def test_without_being_asked_nothing_costly_is_done(frame: pd.DataFrame) -> None
     assert not hasattr(learner, "networks_")
 
 
+def test_a_time_limit_that_does_not_come_changes_nothing(frame: pd.DataFrame) -> None:
+    asked = dict(k=5, posteriors=True)
+    for prior in (None, td.OrderModular()):
+        free = td.estimators.StructureLearner(td.BIC(), prior=prior, **asked).fit(frame)
+        limited = td.estimators.StructureLearner(td.BIC(), prior=prior, time_limit=3600, **asked).fit(frame)
+        assert limited.network_ == free.network_
+        assert limited.answer_.proved
+        assert list(limited.networks_) == list(free.networks_)
+        assert np.allclose(limited.edge_posteriors_.matrix, free.edge_posteriors_.matrix)
+
+
+def test_a_time_limit_holds_while_the_table_is_scored() -> None:
+    """No limit is so large that all families of so many numbers are scored before it."""
+    numbers = np.random.default_rng(1).normal(size=(200, 60))
+    learner = td.estimators.StructureLearner(time_limit=0.01).fit(pd.DataFrame(numbers).add_prefix("x"))
+    assert not learner.answer_.proved
+    assert learner.scores_ is None
+    assert learner.network_.names == tuple(learner.feature_names_in_)
+
+
 def test_under_a_prior(frame: pd.DataFrame) -> None:
     learner = td.estimators.StructureLearner(prior=td.OrderModular()).fit(frame)
     assert learner.answer_.score == td.best_network(frame, prior=td.OrderModular()).score
@@ -205,7 +225,7 @@ def test_the_score_of_rows_with_new_states_gaps_and_numbers(missing: str) -> Non
     learner = td.estimators.StructureLearner("bic", discretize="median", missing=missing, max_parents=1).fit(columns)
     inside = learner.score(columns)
     assert -20 < inside < 0
-    strange = columns.assign(codes=99.0)
+    strange = columns.assign(**{next(name for name in learner.table_.names if name in ("codes", "at_the_limit")): 99.0})
     assert -20 < learner.score(strange) < inside
 
 
@@ -213,7 +233,50 @@ def test_the_score_serves_a_grid_search(frame: pd.DataFrame) -> None:
     mixed = frame.sample(frac=1.0, random_state=1)
     search = GridSearchCV(td.estimators.StructureLearner("bic"), {"max_parents": [0, 2]}, cv=3).fit(mixed)
     assert search.best_params_ == {"max_parents": 2}
-    numbers = pd.DataFrame({"x": [0.5, 1.5, 2.0, 4.0], "y": [1.0, 2.5, 3.5, 9.0]})
-    learner = td.estimators.StructureLearner("gaussian-bic").fit(numbers)
-    with pytest.raises(td.ScoreError, match="is for columns of states"):
-        learner.score(numbers)
+
+
+def mixed_frame(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=rows)
+    s = np.where(x + rng.normal(size=rows) / 2 > 0, "high", "low")
+    return pd.DataFrame({"x": x, "s": s, "y": 2 * (s == "high") + rng.normal(size=rows), "z": rng.normal(size=rows)})
+
+
+def test_the_score_of_numbers_is_the_mean_log_density_of_rows_held_out() -> None:
+    learned, held_out = mixed_frame(300, 1), mixed_frame(200, 2)
+    learner = td.estimators.StructureLearner().fit(learned)
+    fitted = learner.network_.fit(learned)
+    assert {"x", "s"} in map(set, learner.network_.edges) and {"s", "y"} in map(set, learner.network_.edges)
+    assert learner.score(held_out) == pytest.approx(fitted.log_likelihood(held_out) / 200)
+    gap = held_out.assign(y=held_out["y"].where(held_out.index != 3))
+    assert learner.score(gap) == pytest.approx(fitted.log_likelihood(held_out.drop(3)) / 199)
+    new = learner.score(held_out.assign(s=["new", *held_out["s"][1:]]))
+    assert -5 < new < learner.score(held_out)
+    assert learner.score(held_out) > td.estimators.StructureLearner(max_parents=0).fit(learned).score(held_out) + 0.3
+    numbers = learned[["x", "y", "z"]]
+    by_numbers = td.estimators.StructureLearner("gaussian-bic").fit(numbers)
+    expected = by_numbers.network_.fit(numbers).log_likelihood(held_out[["x", "y", "z"]]) / 200
+    assert by_numbers.score(held_out[["x", "y", "z"]]) == pytest.approx(expected)
+    search = GridSearchCV(td.estimators.StructureLearner(), {"max_parents": [0, 2]}, cv=3).fit(learned)
+    assert search.best_params_ == {"max_parents": 2}
+
+
+def test_the_score_with_numbers_cut_and_states_of_all_sorts() -> None:
+    learned, held_out = mixed_frame(300, 1), mixed_frame(200, 2)
+    for said in ({"discretize": {"x": "median"}}, {"types": {"s": "categorical"}, "discretize": {"y": "quantile(3)"}}):
+        learner = td.estimators.StructureLearner(max_parents=1, **said).fit(learned)
+        assert -5 < learner.score(held_out) < 0
+    whole = learned.assign(w=np.arange(300) % 6, d=np.arange(300) % 3 / 2)
+    learner = td.estimators.StructureLearner(types={"d": "categorical"}).fit(whole)
+    assert learner.score(whole) == pytest.approx(learner.network_.fit(learner.table_).log_likelihood(whole) / 300)
+
+
+def test_rows_with_gaps_where_nothing_is_said_of_them(frame: pd.DataFrame) -> None:
+    rng = np.random.default_rng(1)
+    few, many = (frame.mask(rng.random(frame.shape) < share) for share in (0.002, 0.1))
+    learner = td.estimators.StructureLearner().fit(few)
+    complete = few.dropna()
+    assert learner.score(few) == pytest.approx(learner.network_.fit(complete).log_likelihood(complete) / len(complete))
+    learner = td.estimators.StructureLearner().fit(many)
+    assert learner.table_.incomplete
+    assert learner.score(many) == pytest.approx(learner.network_.fit(learner.table_).log_likelihood(many) / len(many))

@@ -358,9 +358,7 @@ def test_columns_of_both_kinds_settle_edges_between_them() -> None:
     rng = np.random.default_rng(0)
     state = rng.integers(0, 2, 200)
     x = state + rng.normal(size=200)
-    table = td.Table(
-        {"state": state.tolist(), "x": x.tolist(), "y": (x + rng.normal(size=200)).tolist()}
-    )
+    table = td.Table({"state": state.tolist(), "x": x.tolist(), "y": (x + rng.normal(size=200)).tolist()})
     network = td.best_network(table, "mixed-bic").network
     assert network is not None and ("state", "x") in network.edges
     assert network.told_apart == (("x", "y"),)

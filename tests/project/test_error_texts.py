@@ -66,7 +66,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("Parquet", b"PAR1 not", {}, "the Parquet file cannot be read"),
     ("open quote", b'a,b\n"1,2\n3,4\n', {}, 'line 2 of the file: a quote (") opens in or after this line and is never'),
     ("quote in quote", b'a,b\n"x"y,2\n', {}, 'line 2 of the file: a quote (") inside a quoted cell must be doubled'),
-    ("no variable", b"a,b\n2020-01-01,x\n2021-01-01,y\n2022-01-01,x\n", {}, "this one has 'b', beside columns that are no variables, 'a' (date: "),
+    (
+        "no variable",
+        b"a,b\n2020-01-01,x\n2021-01-01,y\n2022-01-01,x\n",
+        {},
+        "this one has 'b', beside columns that are no variables, 'a' (date: ",
+    ),
     ("types", b"a,b\n1,2\n2,1\n", {"types": {"b": "number"}}, "types=: 'number' of column 'b' is no type; the na"),
     ("types of", b"a,b\n1,2\n2,1\n", {"types": {"c": "count"}}, "types= names a column 'c' that is not there; the "),
     ("types=", b"a,b\n1,2\n2,1\n", {"types": "count"}, "types= maps names of columns to types, not 'count'"),
@@ -271,7 +276,10 @@ CALLS = [
         "column 'b' cannot be continuous: it holds 'x', which is no number; types={'b': 'categorical'}, or leave_out=",
     ),
     ("td.Table({'a': [1, 2], 'b': [1, 2]}, types={'b': 'numeric'})", "types=: 'numeric' of column 'b' is no type; "),
-    ("td.best_network({'a': [1, 2]}, continuous='all')", "there is no argument 'continuous'; it is called 'types' here"),
+    (
+        "td.best_network({'a': [1, 2]}, continuous='all')",
+        "there is no argument 'continuous'; it is called 'types' here",
+    ),
     (
         "td.Table({'a': range(30), 'b': [0, 1] * 15})",
         "'b', beside columns that are no variables, 'a' (identifier: numbers the rows). If one is a variable after all",

@@ -11,7 +11,7 @@ import topdag as td
 from topdag.data.table import Table
 from topdag.errors import TableError
 
-CUT, LEFT = ["float", "whole", "whole_floats", "above_it", "row"], ["at_the_limit", "codes"]
+CUT, LEFT = ["float", "whole", "whole_floats", "above_it"], ["at_the_limit", "codes"]
 
 
 def numbers_of_all_kinds(n: int = 60) -> dict[str, list[object]]:

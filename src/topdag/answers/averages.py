@@ -246,7 +246,7 @@ def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
         raise ScoreError(f'{option("weights")} is "networks" or "classes", not {weights!r}.')
     if not len(averaged):
         raise ScoreError("The list is empty: there is nothing to average over.")
-    if averaged.source.kind is not None:
+    if averaged.source.kind is not None and len(averaged) > 1:
         averaged.source.kind.require_likelihood("An average over a list")
     if not isinstance(averaged, ClassList):
         if weights == "classes":

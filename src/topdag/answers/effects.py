@@ -34,8 +34,10 @@ class Effect:
 
     Among states ``distributions`` has a row for each state of the cause, the probabilities of the outcome's states when
     it is set to that; ``value`` is the largest total variation distance between two rows: setting the cause to ``more``
-    in place of ``less`` makes it so much more probable that the outcome is one of ``raised``. Among numbers ``value``
-    is by how much the mean of the outcome grows when the cause is set one higher, and the others are empty.
+    in place of ``less`` makes it so much more probable that the outcome is one of ``raised``. Where the cause is a
+    number, ``less`` and ``more`` are its quartiles. Among numbers ``value`` is by how much the mean of the outcome
+    grows when the cause is set one higher, and the others are empty. Of a number caused by states ``value`` is the
+    largest difference of its ``means``, by state of the cause.
 
     ``lower``, ``upper``: between them lie as many of the draws as was asked for, not a number without draws.
     ``no_effect``: the share of the weight of networks in which the cause is no ancestor of the outcome, so that
@@ -56,6 +58,7 @@ class Effect:
     more: Any = None
     raised: tuple[Any, ...] = ()
     distributions: Mapping[Any, Mapping[Any, float]] = field(default_factory=lambda: MappingProxyType({}))
+    means: Mapping[Any, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def size(self) -> float:
@@ -65,6 +68,8 @@ class Effect:
     @property
     def meaning(self) -> str:
         """The value in words."""
+        if self.means:
+            return f"mean of {self.outcome}, if {self.cause} = {self.more} and not {self.less}"
         if not self.distributions:
             return f"mean of {self.outcome} for one more of {self.cause}"
         if not self.raised:
@@ -178,7 +183,7 @@ class CausalEffects(Mapping[tuple[str, str], Effect]):
             "level": self.level,
             "draws": self.n_draws,
             "seed": self.seed,
-            "effects": [effect.to_dict() | {"distributions": _plain(effect)} for effect in self.ranked],
+            "effects": [effect.to_dict() | _by_state(effect) for effect in self.ranked],
             "notes": list(self.notes),
             "assumed": self.assumed,
         }
@@ -189,8 +194,10 @@ class CausalEffects(Mapping[tuple[str, str], Effect]):
 
         shown = self.ranked[:most]
         rows = [(f"{e.cause} → {e.outcome}", e.scale * e.value, e.scale * e.lower, e.scale * e.upper) for e in shown]
-        is_scaled = any(not effect.distributions for effect in shown)
-        label = "effect, in standard deviations" if is_scaled else "effect (difference of probabilities)"
+        of_numbers = [not effect.distributions for effect in shown]
+        label = "effect (difference of probabilities)"
+        if any(of_numbers):
+            label = "effect, in standard deviations" + ("" if all(of_numbers) else ", or of probabilities")
         return plot_intervals(rows, f"The {len(shown)} largest effects", label, axes)
 
     def _repr_html_(self) -> str:
@@ -236,6 +243,12 @@ def _percent(share: float) -> str:
     if share <= 0 or share >= 1:
         return f"{share:.0%}"
     return "<0.1%" if share < 0.001 else ">99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def _by_state(effect: Effect) -> dict[str, Any]:
+    """What follows for each state of the cause, for JSON."""
+    means = [{"set to": _state(state), "mean": mean} for state, mean in effect.means.items()]
+    return {"distributions": _plain(effect)} | ({"means": means} if means else {})
 
 
 def _plain(effect: Effect) -> list[dict[str, Any]]:

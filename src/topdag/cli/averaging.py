@@ -11,7 +11,7 @@ from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit
 from topdag.cli.options import add_asked, request_from, require_all_families, running
-from topdag.cli.output import about_table, as_json, labelled
+from topdag.cli.output import about_reading, about_table, as_json, labelled
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number
@@ -101,7 +101,9 @@ def _pairs_text(found: EdgePosteriors | PathPosteriors, table: Table | None, arg
     lines = [f"{text:<{width}}  {p:.6f}" for text, (_, _, p) in zip(texts, pairs, strict=True)]
     if not pairs:
         lines = [f"none is more probable than {args.threshold:g}"]
-    return "\n".join(lines if args.quiet else [*lines, "", *averaged_lines(found.averaged, table)])
+    if args.quiet:
+        return "\n".join(lines)
+    return "\n".join([*about_reading(table), *lines, "", *averaged_lines(found.averaged, table)])
 
 
 def averaged_lines(averaged: Averaged, table: Table | None) -> list[str]:

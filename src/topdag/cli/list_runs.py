@@ -16,7 +16,7 @@ from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
 from topdag.cli.list_text import count_text, list_text, nouns
 from topdag.cli.options import kind_from, prior_from, request_from, running, writable
-from topdag.cli.output import about_table
+from topdag.cli.output import about_reading, about_table
 from topdag.cli.streams import printing, say
 from topdag.cli.targets import target
 from topdag.errors import Interrupted, OutOfTime, ScoreError
@@ -53,9 +53,11 @@ def answer_count(args: Namespace, wanted: Wanted) -> Exit:
         trail = Trail(_asked(args, wanted, run))
         found, code = _count_and_exit(trail, wanted, run, classes=args.classes)
     at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))
-    about = about_table(trail.request.table, trail.notes)
+    table = trail.request.table
     counted = f"{at_least.capitalize()}{found:,} {nouns(classes=args.classes)[found != 1]}"
-    say(f"{at_least}{found}" if args.quiet else count_text(counted, wanted.factor, space_of(trail), about))
+    said = count_text(counted, wanted.factor, space_of(trail))
+    lines = [*about_reading(table), said, *about_table(table, trail.notes)]
+    say(f"{at_least}{found}" if args.quiet else "\n".join(lines))
     return code
 
 

@@ -12,7 +12,7 @@ from topdag.answers.compare import compare, edge_text, wrapped
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.answers.summary import summary
-from topdag.cli.output import about_table, labelled, network_text, rounded_up, score_lines
+from topdag.cli.output import about_reading, about_table, labelled, network_text, rounded_up, score_lines
 from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
 from topdag.networks.network import Network
@@ -33,7 +33,7 @@ def list_text(
     found: NetworkList | ClassList, wanted: Wanted, table: Table | None, run: Run, *, show: int | None, quiet: bool
 ) -> str:
     """The list in words; unless quiet, also what is to be said about table and time."""
-    paragraphs = []
+    paragraphs = [] if quiet else about_reading(table)
     if len(found):
         paragraphs += [_best(found), *_best_score(found), ""]
         paragraphs += [*table_lines(found, LINES_SHOWN if show is None else show), ""]
@@ -139,9 +139,8 @@ def _stopped_in_words(found: NetworkList | ClassList) -> str:
     )
 
 
-def count_text(counted: str, factor: float, space: str, about: Sequence[str]) -> str:
-    said = textwrap.fill(f"{counted} within a Bayes factor of {factor:g} of the best, among {space}.", WIDTH)
-    return "\n".join([said, *about])
+def count_text(counted: str, factor: float, space: str) -> str:
+    return textwrap.fill(f"{counted} within a Bayes factor of {factor:g} of the best, among {space}.", WIDTH)
 
 
 def _best(found: NetworkList | ClassList) -> str:

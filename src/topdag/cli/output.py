@@ -59,7 +59,7 @@ def answer_text(
     ``quiet`` leaves the network, its score and the proof; ``scores`` adds local scores, ``verbose`` all notes, the
     precision of the proof and the cost.
     """
-    paragraphs = [] if quiet or table is None else [*about_reading(answer.about_table), ""]
+    paragraphs = [] if quiet else about_reading(table)
     if answer.network is not None:
         said = score_lines(answer.score, answer.kind, answer.network, answer.prior, bits=verbose)
         paragraphs += [network_text(answer.network, scores=scores or verbose), *said]
@@ -148,14 +148,17 @@ def rounded_up(value: float) -> str:
 
 
 def about_table(table: Table | None, notes: Sequence[str]) -> list[str]:
-    """What was asked about: how large it is, and what was done to it."""
-    size = [] if table is None else [labelled("table", table_in_words(table))]
-    return [*size, *(labelled("note", note) for note in notes)]
+    """Return the doubts about a table and its answer, which stand at the end."""
+    decisions = () if table is None else table.decisions
+    return [labelled("note", note) for note in notes if note not in decisions]
 
 
-def about_reading(lines: Sequence[str]) -> list[str]:
-    """Return how a table was understood, a paragraph for each decision."""
-    return [labelled("" if place else "table", line) for place, line in enumerate(lines)]
+def about_reading(table: Table | None) -> list[str]:
+    """Return how a table was understood, which stands first, a paragraph for each decision, and an empty line."""
+    if table is None:
+        return []
+    said = (f"{table.summary}.", *table.decisions)
+    return [*(labelled("" if place else "table", line) for place, line in enumerate(said)), ""]
 
 
 def mention_notes(notes: Sequence[str]) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.messages import listing
-from topdag.data.columns import MOST_STATES
+from topdag._util.options import option
+from topdag.data.columns import MOST_STATES, Column
+from topdag.data.discretize import Quantile, cut_column
 from topdag.data.gaps import note_on_dropped
 from topdag.data.notes import MANY_STATES
 from topdag.data.table import Table, with_rows
@@ -34,10 +36,12 @@ def whole_numbers_as_states(table: Table) -> Table:
     return _replaced(table, states, codes, numbers, note)
 
 
-def integers_as_numbers(table: Table) -> Table:
-    """Return the table with states that are numbers as such, for a score of numbers."""
+def integers_as_numbers(table: Table, names: Collection[str] | None = None) -> Table:
+    """Return the table with states that are numbers as such, for a score of numbers; ``names``: only of these."""
     as_numbers = {
-        name for name, of in zip(table.names, table.states, strict=True) if len(of) > 1 and all(map(_is_number, of))
+        name
+        for name, of in zip(table.names, table.states, strict=True)
+        if len(of) > 1 and all(map(_is_number, of)) and (names is None or name in names)
     }
     if not as_numbers:
         return table
@@ -52,6 +56,20 @@ def integers_as_numbers(table: Table) -> Table:
     return _replaced(table, states, codes, np.array(numbers), "")
 
 
+def numbers_binned(table: Table, why: str) -> Table:
+    """Return the table with numbers cut at their terciles, and states with an order as plain categories; ``why``: the
+    beginning of the note on it."""
+    codes, states = table.codes.copy(), list(table.states)
+    for name, numbers in zip(table.continuous, table.numbers, strict=True):
+        values, at = np.unique(numbers, return_inverse=True)
+        cut = cut_column(Column(name, values, at), table.weights.astype(np.int64), Quantile(3))
+        codes[table.index(name)], states[table.index(name)] = cut.codes, tuple(cut.values)
+    note = f"{why}: numbers were cut into three states at their quantiles; {option('columns')} chooses fewer columns."
+    plain = _replaced(table, states, codes, table.numbers[:0], note)
+    object.__setattr__(plain, "ordered", ())
+    return plain
+
+
 def complete_rows(table: Table) -> Table:
     """Return the table without the rows in which a cell is missing, and without states that only they had."""
     is_complete = np.asarray(~table.is_missing.any(axis=0))
@@ -64,6 +82,17 @@ def complete_rows(table: Table) -> Table:
             states[v] = tuple(state for state, has_rows in zip(of, occurs, strict=True) if has_rows)
     note = note_on_dropped(table.n_rows - kept.n_rows, table.n_rows, "missing values")
     return _replaced(kept, states, codes, kept.numbers, *note)
+
+
+def with_more_states(table: Table, names: Collection[str]) -> Table:
+    """Return the table in which each of these columns of states has one more, the last, that no row has."""
+    states = [
+        (*of, next(label for label in map("new_{}".format, range(len(of) + 1)) if label not in of))
+        if name in names
+        else of
+        for name, of in zip(table.names, table.states, strict=True)
+    ]
+    return _replaced(table, states, table.codes, table.numbers, "")
 
 
 def is_declared(table: Table, name: str) -> bool:

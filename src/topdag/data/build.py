@@ -265,7 +265,7 @@ def typed(draft: Draft, options: Options) -> Draft:
         missing_codes |= {} if code is None else {column.name: code}
     counts = draft.weights if draft.is_grouped else None
     types = column_types(columns, options.types, counts, options.cut, has_weights=has_weights(options, draft))
-    types = {column.name: described(types[column.name], column) for column in columns}
+    types = {column.name: described(types[column.name], column, draft.counts) for column in columns}
     return replace(draft, columns=columns, types=types, notes=draft.notes + note_on_missing_codes(missing_codes))
 
 
@@ -300,6 +300,9 @@ def without_useless(draft: Draft, options: Options) -> Draft:
         or (not len(column.values) and column.name not in (options.states or {}))
     }
     columns = [column for column in draft.columns if column.name not in useless]
+    if len(columns) < options.fewest:  # where nothing else is there, that one column repeats another is the answer
+        useless = {name: of for name, of in useless.items() if of.type != "duplicate"}
+        columns = [column for column in draft.columns if column.name not in useless]
     if len(columns) < options.fewest:
         raise TableError(too_few_in_words(draft, [column.name for column in columns], useless))
     said = {name: of for name, of in useless.items() if not of.given}
@@ -309,9 +312,9 @@ def without_useless(draft: Draft, options: Options) -> Draft:
 def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, ColumnType]) -> str:
     few = f"a table needs two or more variables; this one has {listing(names) or 'none'}"
     by_reason: dict[str, list[str]] = {}
-    for name, of in useless.items():
-        if name:
-            by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
+    variables = {name: of for name, of in useless.items() if of.reason != "row names"}
+    for name, of in variables.items():
+        by_reason.setdefault(f"{of.type}: {of.reason}", []).append(name)
     if not by_reason:
         return few
     said = "; ".join(f"{listing(own)} ({reason})" for reason, own in by_reason.items())

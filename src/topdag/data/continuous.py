@@ -86,7 +86,7 @@ def without_missing_codes(column: Column) -> tuple[Column, float | None]:
 
 def missing_code(least: float, next_least: float, next_most: float, most: float) -> float | None:
     """Return the number that stands apart from the others and is one of those that mean missing."""
-    if least in MISSING_CODES and next_least >= 0:
+    if least < 0 <= next_least and least in MISSING_CODES:
         return float(least)
     is_apart = most in MISSING_CODES and least >= 0 and FAR * next_most < most
     return float(most) if is_apart else None

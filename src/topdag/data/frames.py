@@ -42,7 +42,7 @@ from topdag.data.discretize import (
 from topdag.data.gaps import advice_on_gaps, gaps_refused, note_on_dropped, note_on_states_lost
 from topdag.data.lazy.categories import Categories, categories_in, with_categories
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
-from topdag.data.lazy.distinct import fits_in_memory, is_small
+from topdag.data.lazy.distinct import fits_in_memory, rows_fit
 from topdag.data.lazy.parquet_columns import why_not_duckdb
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
 from topdag.data.notes import note_on_missing_codes
@@ -88,14 +88,16 @@ def parts_of_used(frame: Any, options: Options, categories: Categories = Mapping
     """Those of a frame all of whose columns are used; ``categories``: what its engine does not know of them."""
     if isinstance(frame, nw.LazyFrame) and not needs_every_row(frame, options):
         return parts_of_lazy_frame(frame, options, categories)
+    schema = frame.collect_schema()
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     columns = [with_categories(column, categories) for column in columns_of_series(frame.iter_columns())]
+    require_integers(columns, schema)
     return columns, options, place_in_frame, (), None
 
 
 def needs_every_row(frame: Any, options: Options) -> bool:
-    """Return whether rows must come one by one: decimals that stay numbers hardly ever make equal rows, and few cells
-    are read at once."""
+    """Return whether rows come one by one: decimals that stay numbers hardly ever make equal rows, and few cells are
+    read at once. Where memory does not hold the rows, engines group them, and decimals have to be cut."""
     for_all, rules = rules_apart(options.discretize)
     stay = [
         name
@@ -103,7 +105,7 @@ def needs_every_row(frame: Any, options: Options) -> bool:
         if (dtype.is_float() or dtype.is_decimal()) and (rules.get(name) or for_all) is None and name != options.weights
     ]
     n_columns = len(frame.collect_schema())
-    return options.needs_every_row or bool(stay) or is_small(frame, n_columns, options.memory_limit)
+    return options.needs_every_row or rows_fit(frame, n_columns, options.memory_limit, few=not stay)
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -145,6 +147,7 @@ def parts_of_lazy_frame(frame: Any, options: Options, categories: Categories) ->
         columns, counts = counted(frame, names, weight)
     else:
         columns, alone = counted_alone(frame, names, weight)
+    require_integers([column for column in columns if column.name not in rules], schema)
     made = [
         cut_by_engine(column, rules[column.name], points[column.name])
         if column.name in rules
@@ -158,8 +161,20 @@ def parts_of_lazy_frame(frame: Any, options: Options, categories: Categories) ->
     if is_held:
         done = Grouped(options, tuple(rules), notes)
         return made, replace(options, discretize=None, weights=counts, grouped=done), place_in_lazy_frame, (), None
-    chunks, notes_on_states = chunked(frame, weight, columns, made, alone, options)
+    chunks, notes_on_states = chunked(frame, weight, columns, made, alone, options, rules)
     return made, options, place_in_lazy_frame, (*notes, *notes_on_states), chunks
+
+
+def require_integers(columns: Sequence[Column], schema: Mapping[str, Any]) -> None:
+    """Raise TableError where integers came as floats that do not tell them apart, as the widest ones of DuckDB do."""
+    for column in columns:
+        is_wide = column.is_float and schema[column.name].is_integer() and len(column.values)
+        if is_wide and max(abs(column.values[0]), abs(column.values[-1])) >= MOST_WHOLE:
+            raise TableError(
+                f"column {column.name!r} holds integers of 2**53 or more, which its engine hands over as floats that "
+                f"do not tell them apart: make texts of them, or leave the column out with "
+                f"{option('leave_out', [column.name])}"
+            )
 
 
 def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:

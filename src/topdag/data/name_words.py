@@ -12,6 +12,7 @@ IDENTIFIERS = _words(
     id ids identifier idcode idno idnum subject subjects subj subjid patient patid pat case caseid caseno obs
     observation seqno serial uuid key record recordid household hh hhid family familyid famid fam father
     mother pid mid fid firm firmid company fi nr gvkey permno cusip ssn isbn pedigree ped animal litter plant
+    pig cow dog rat mouse bird pupil student person player worker employee tree nest
     """
 )
 WEIGHTS = _words(
@@ -40,13 +41,6 @@ OCCASIONS = (
     )
 )
 """Names of columns that tell the measurements of a subject apart."""
-UNITS = _words(
-    """
-    herd tree dog rat mouse cow pig bird nest brood child person pupil school student player worker employee airline
-    pen plot
-    """
-)
-"""Names of columns that tell subjects apart, whatever their type."""
 NOMINAL = _words(
     """
     race ethnic ethnicity ethn religion relig region reg district county city state country province sector
@@ -54,6 +48,7 @@ NOMINAL = _words(
     trt arm sex gender marital marit site center centre clinic hospital ward block batch machine method allele
     loci locus geno genotype snp exon film expt experiment strata stratum party diagnosis cause geo area
     location loc color colour nationality language category cat variety team chain choice mode
+    herd brood airline pen plot
     """
 )
 COUNTS = _words(

@@ -26,7 +26,7 @@ def note_on_left_out(types: Mapping[str, ColumnType]) -> tuple[str, ...]:
     if not types:
         return ()
     said = [f"{name!r} ({of.reason})" if name else "the row names" for name, of in types.items()]
-    named = [name for name, of in types.items() if name and of.values]
+    named = [name for name, of in types.items() if of.values and of.reason != "row names"]
     change = f"; {option('types', {named[0]: 'categorical'})} uses one" if named else ""
     return (f"Left out: {first_ones(said)}{change}.",)
 
@@ -66,16 +66,18 @@ def notes_on_interventions(
 
 def notes_on_many_states(columns: Sequence[Column], n_rows: int) -> tuple[str, ...]:
     """Return sentences on columns of categories that have too many states for their rows, and what to do."""
-    numbers, words = list[str](), list[str]()
+    numbers, words, named = list[str](), list[str](), list[str]()
     for column in columns:
         n_states = len(column.values)
         if n_states > MANY_STATES and n_rows < FEWEST_ROWS * n_states:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({n_states:,} states)")
+            named += [column.name] * holds_numbers(column)
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     sentences = []
     if numbers:
         sentences.append(
-            f"{few}: {', '.join(numbers)}. These are numbers: {option('discretize', 'quantile(3)')} cuts them."
+            f"{few}: {', '.join(numbers)}. Leave such columns out; where the numbers are no codes, "
+            f"{option('types', {named[0]: 'continuous'})} says so."
         )
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topdag._util.messages import listing
 from topdag.data.columns import MANY_ROWS, Column
-from topdag.data.name_words import IDENTIFIERS, NOMINAL, OCCASIONS, UNITS
+from topdag.data.name_words import IDENTIFIERS, NOMINAL, OCCASIONS
 from topdag.data.types import OF_SEVERAL_ROWS, ColumnType, Facts, facts_of
 
 CHANCE_PAIRS = 10
@@ -32,7 +32,8 @@ def note_on_repeated(columns: Sequence[Column], types: Mapping[str, ColumnType])
         return ()
     facts = [facts_of(column, place) for place, column in enumerate(columns) if len(column.values) > 1]
     clocks = [each for each in facts if is_clock(each, types[each.column.name])]
-    units = [each for each in facts if each not in clocks and may_be_unit(each, types[each.column.name])]
+    others = [each for each in facts if not is_clock(each, types[each.column.name])]
+    units = [each for each in others if may_be_unit(each, types[each.column.name])]
     for clock in clocks:
         if is_series_of_dates(clock, types[clock.column.name]):
             return (series_in_words([clock.column.name]),)
@@ -86,7 +87,7 @@ def may_be_unit(facts: Facts, of: ColumnType) -> bool:
     """Whether the rows with a value may be those of one subject: numbers of one kind or names."""
     if facts.n_values > MOST_UNITS * len(facts.known) or (facts.numbers is not None and not facts.is_whole):
         return False
-    is_nominal = facts.named(IDENTIFIERS | NOMINAL | UNITS) or (of.type == "categorical" and facts.numbers is None)
+    is_nominal = facts.named(IDENTIFIERS | NOMINAL) or (of.type == "categorical" and facts.numbers is None)
     return is_identifier(of) or is_nominal or numbers_units(facts)
 
 

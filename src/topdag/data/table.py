@@ -424,5 +424,5 @@ def table_of_columns(
     if chunks is None:
         return Table._made(*build(columns, options, place, notes))
     no_rows = np.zeros((len(chunks.names), 0), np.uint16), np.zeros((0, 0)), np.zeros(0, np.uint32)
-    about: tuple[Any, ...] = (chunks, (), {}, (), notes, options.keep_constant, options.said())
+    about: tuple[Any, ...] = (chunks, (), dict(chunks.types), (), notes, options.keep_constant, options.said())
     return Table._made(chunks.names, chunks.states, *no_rows, (), *about)

@@ -32,6 +32,8 @@ FEWEST_CELLS = 4
 """A table of counts has so many rows at least: two factors of two levels."""
 MOST_SHOWN = 5
 """Values of a column in the view of a table."""
+MOST_CODES, MOST_UNITS = 30, 10
+"""Whole numbers with more values are no codes of categories, and those that number subjects are identifiers."""
 MOST_STATES_OF_ORDERED = 20
 """Whole numbers with more values are held as numbers rather than states."""
 
@@ -43,6 +45,8 @@ OF_SEVERAL_ROWS = (NUMBERS_WHOM, NAMES_WHOM, NUMBERS_GROUPS)
 ROW_NAMES = re.compile(
     r"|unnamed: ?\d+|row\.?_?names?|row\.?_?(id|num|number|no)|_?c?index_?|id|nr|no|obs", re.IGNORECASE
 )
+INDEX_AGAIN = re.compile(r"unnamed: ?\d+|row\.?_?names?", re.IGNORECASE)
+"""Row names that were written as a column, and have the index of a frame before them."""
 ALLELE = re.compile(r"\.?a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
 DATE_TEXT = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( \d{1,2}:\d{2}.*)?"
@@ -149,22 +153,23 @@ def column_types(
     return found
 
 
-def described(of: ColumnType, column: Column) -> ColumnType:
-    """Return the type with what the column holds."""
+def described(of: ColumnType, column: Column, counts: NDArray[np.int64]) -> ColumnType:
+    """Return the type with what the column holds, whose rows stand for so many."""
     n, values = len(column.values), column.values
     is_range = holds_numbers(column) and n > MOST_SHOWN
-    shown = f"{short(values[0])} to {short(values[-1])}" if is_range else ", ".join(map(str, values[:MOST_SHOWN]))
+    words = [" ".join(str(value).split()) for value in values[:MOST_SHOWN]]
+    shown = f"{short(values[0])} to {short(values[-1])}" if is_range else ", ".join(words)
     more = f", ... ({n:,})" if n > MOST_SHOWN and not is_range else ""
-    return replace(of, values=shown + more, n_missing=int((column.codes < 0).sum()))
+    return replace(of, values=shown + more, n_missing=int(counts[column.codes < 0].sum()))
 
 
 def short(number: Any) -> str:
-    """Return a number with six digits, however large it is."""
-    if isinstance(number, int) and abs(number) >= MOST_WHOLE:
-        from decimal import Decimal  # a millisecond that few need
+    """Return a whole number in full unless it is very large, any other with six digits."""
+    if abs(number) < MOST_WHOLE:
+        return str(int(number)) if number == int(number) else f"{number:.6g}"
+    from decimal import Decimal  # a millisecond that few need
 
-        number = Decimal(number)
-    return f"{number:.6g}"
+    return f"{Decimal(number):.6g}"
 
 
 def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, str]:
@@ -217,7 +222,7 @@ def declared(facts: Facts) -> ColumnType | None:
 
 def row_names(facts: Facts) -> ColumnType | None:
     name = facts.column.name.strip()
-    if facts.place or not ROW_NAMES.fullmatch(name):
+    if not (INDEX_AGAIN if facts.place else ROW_NAMES).fullmatch(name):
         return None
     if name and (facts.n_values < facts.n_rows or (facts.numbers is not None and not facts.is_whole)):
         return None
@@ -262,7 +267,7 @@ def large(facts: Facts) -> ColumnType | None:
 def identifier(facts: Facts) -> ColumnType | None:
     if facts.numbers is None:
         return identifying_words(facts)
-    if not facts.is_whole or (facts.n_values <= 10 and not facts.differs_in_every_row):
+    if not facts.is_whole or (facts.n_values <= MOST_UNITS and not facts.differs_in_every_row):
         return None
     if facts.differs_in_every_row:
         counts = facts.runs_on or (facts.increases and facts.place == 0)
@@ -321,7 +326,8 @@ def numbers(facts: Facts) -> ColumnType | None:
 
 
 def whole_numbers(facts: Facts, numbers: NDArray[np.float64]) -> ColumnType:
-    if facts.n_values <= 30 and (facts.named(NOMINAL) or ALLELE.search(facts.column.name)):
+    is_coded = facts.named(NOMINAL) or ALLELE.search(facts.column.name)
+    if facts.n_values <= (MOST_CODES if is_coded else MOST_UNITS * facts.named(IDENTIFIERS)):
         return ColumnType("categorical", "codes, by the name of the column")
     if is_counted(facts):
         return ColumnType("count", "whole numbers of things counted")
@@ -383,15 +389,17 @@ def n_distinct(codes: Sequence[NDArray[Any]]) -> int:
 
 
 def with_duplicates(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
-    """Columns that repeat an earlier one, state by state."""
-    first: dict[bytes, str] = {}
+    """Columns that repeat an earlier one, or whose values go with its values one to one."""
+    first: dict[bytes, Facts] = {}
     repeated = dict[str, ColumnType]()
     for each in facts:
         if found[each.column.name].type in (*LEFT_OUT, "weight", "constant") or not may_repeat(each):
             continue
-        earlier = first.setdefault(fingerprint(each), each.column.name)
-        if earlier != each.column.name:
-            repeated[each.column.name] = ColumnType("duplicate", f"repeats {earlier!r}")
+        earlier = first.setdefault(fingerprint(each), each)
+        if earlier is not each:
+            is_copy = list(each.column.values) == list(earlier.column.values)
+            how = "repeats" if is_copy else "goes one to one with"
+            repeated[each.column.name] = ColumnType("duplicate", f"{how} {earlier.column.name!r}")
     return repeated
 
 

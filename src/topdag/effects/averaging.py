@@ -10,13 +10,11 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import bits
-from topdag._util.messages import listing
-from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.data.table import Table
+from topdag.effects.mixed import AmongAll
 from topdag.effects.numbers import AmongNumbers
 from topdag.effects.states import AmongStates, AsNetworkSays, Contrast, ImaginaryRows, SpreadEvenly
-from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import ScoreKind
 from topdag.scoring.kinds.discrete import BDe
 from topdag.scoring.kinds.gaussian import BGe
@@ -34,6 +32,7 @@ class Adjustment(Protocol):
     def table(self) -> Table: ...
     @property
     def n_bytes(self) -> float: ...
+    def levels(self, x: int) -> tuple[Any, ...]: ...
     def part(self, y: int) -> Any: ...
     def mean(self, x: int, parents: Sequence[int]) -> Floats: ...
     def unchanged(self, x: int) -> Floats: ...
@@ -63,23 +62,22 @@ class FoundEffect:
     draws: Floats
 
 
-def adjustment_of(table: Table, kind: ScoreKind) -> tuple[Adjustment, str]:
-    """How effects are estimated from a table, with the prior of the score where it has one; and that in words."""
+def adjustment_of(table: Table, kind: ScoreKind, outcomes: Sequence[str] | None = None) -> tuple[Adjustment, str]:
+    """How effects are estimated from a table, with the prior of the score where it has one; and that in words.
+    ``outcomes``: those that will be asked for."""
     table.require_complete("causal_effects")
-    if not table.continuous:
+    if not table.continuous and not (table.ordered and kind.numbers):
         imaginary, said = _imaginary_rows(table, kind.unconstrained)
         free = ", without the constraints on probabilities" if kind.unconstrained is not kind else ""
         return AmongStates(table, imaginary), said + free
-    if len(table.continuous) < table.n_variables:
-        with_states = [name for name in table.names if name not in table.continuous]
-        raise ScoreError(
-            "Effects are estimated where all columns have states, or all are numbers. Here these are numbers: "
-            f"{listing(table.continuous)}; these have states: {listing(with_states)}. Cut the numbers with "
-            f"{option('discretize')}, or leave columns out."
-        )
     if isinstance(kind, BGe):
         return AmongNumbers.by_prior(table, kind), f"regressions under the prior of {kind!r}"
-    return AmongNumbers.by_least_squares(table), f"regressions by least squares, since {kind!r} has no prior"
+    if kind.numbers == "all":
+        return AmongNumbers.by_least_squares(table), f"regressions by least squares, since {kind!r} has no prior"
+    found = AmongAll(table, outcomes)
+    if not any(found.table.states):
+        return found, "linear regressions"
+    return found, "linear regressions for numbers and logistic ones for states, standardised over the rows"
 
 
 def _imaginary_rows(table: Table, kind: ScoreKind) -> tuple[ImaginaryRows, str]:

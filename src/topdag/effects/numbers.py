@@ -54,6 +54,10 @@ class AmongNumbers:
         """Without a prior, or under a flat one over coefficients and the logs of deviations."""
         return cls(table, *_to_ones(_scatter(table)[0]), table.n_rows, -1)
 
+    def levels(self, x: int) -> tuple[()]:
+        """A cause is set to no level in particular."""
+        return ()
+
     def part(self, y: int) -> int:
         """Where the slope of a variable stands in a response."""
         return y

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -99,6 +99,10 @@ class AmongStates:
     @property
     def n_bytes(self) -> float:
         return 8.0 * self.table.n_distinct * (int(self.table.arities.sum()) + int(self.table.arities.max()) + 8)
+
+    def levels(self, x: int) -> tuple[Any, ...]:
+        """What a cause is set to."""
+        return self.table.states[x]
 
     def part(self, y: int) -> slice:
         """Where the states of a variable stand in a response."""

@@ -16,6 +16,7 @@ from topdag._util.arrays import Floats, Marks
 from topdag._util.messages import listing, place_in_frame
 from topdag._util.options import option
 from topdag.answers.results import Status
+from topdag.data.adapt import with_more_states
 from topdag.data.build import observed, with_missing_state
 from topdag.data.columns import MISSING, Codes, Column, Used, array_columns, left_in
 from topdag.data.discretize import (
@@ -33,10 +34,12 @@ from topdag.data.table import Table, is_frame
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
+from topdag.networks.fitted_regressions import fit_regressions, numbers_in
 from topdag.networks.missing_cells import log_likelihoods_of_rows
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
-from topdag.questions.best import best_network
+from topdag.questions.best import best_network, best_of
+from topdag.questions.request import Trail, asked_about
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
@@ -84,10 +87,20 @@ class Learner(Estimator):  # type: ignore[misc]
         *,
         max_parents: int | None = None,
         prior: Prior | None = None,
-    ) -> Scores:
-        """Scores the table and keeps the best network, as ``answer_`` and ``network_``; without one, an error."""
-        scores = score(table, kind, constraints=constraints, max_parents=max_parents, **self._limits)
-        self.answer_ = best_network(scores, prior=prior, time_limit=self.time_limit, **self._limits)
+    ) -> Scores | None:
+        """Scores the table and keeps the best network, as ``answer_`` and ``network_``; without one, an error. None
+        where the time limit, which holds while the table is scored too, came before the scores were complete."""
+        known: dict[str, Any] = dict(constraints=constraints, max_parents=max_parents)
+        scores: Scores | None
+        if self.time_limit is None:
+            scores = score(table, kind, **known, **self._limits)
+            self.answer_ = best_network(scores, prior=prior, **self._limits)
+        else:
+            said: Any = dict(known, time_limit=self.time_limit, **self._limits)
+            request, run = asked_about(table, kind, said, prior)
+            trail = Trail(request)
+            self.answer_ = best_of(trail, run)
+            scores = None if trail.scores is None or trail.scores.prior is not None else trail.scores
         if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
             raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
         if self.answer_.network is None:
@@ -212,6 +225,26 @@ def log_likelihoods(
         tables = [_with_new_states(network, table, ess, name, has_new) for name in network.names]
         found[rows] = log_likelihoods_of_rows(network, tables, coded[:, rows])
     return found
+
+
+def log_density(
+    network: Network, table: Table, ess: float, codes: Mapping[str, Codes], columns: Mapping[str, Column]
+) -> float:
+    """Return the mean log density of rows, by the network fitted to the table; codes are MISSING for states that the
+    table does not have, which count as one without rows."""
+    new = [name for name, own in codes.items() if (own == MISSING).any()]
+    fitted = fit_regressions(network, with_more_states(table, new), ess)
+    n_rows = len(columns[network.names[0]].codes)
+    cells, numbers, states = list[Codes](), list[Floats](), list[tuple[Any, ...]]()
+    for name in network.names:
+        states.append(fitted.states.get(name, ()))
+        cells.append(np.zeros(n_rows, dtype=np.int64))
+        if name in fitted.states:
+            cells[-1] = np.where(codes[name] == MISSING, len(states[-1]) - 1, codes[name])
+        else:
+            numbers.append(numbers_in(columns[name]))
+    rows = Table.from_codes(network.names, cells, states=states, numbers=np.array(numbers))
+    return fitted.log_likelihood(rows) / rows.n_rows
 
 
 def _with_new_states(network: Network, table: Table, ess: float, name: str, has_new: Collection[str]) -> Floats:

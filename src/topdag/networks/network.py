@@ -273,8 +273,9 @@ class Network:
         equal probabilities, which ``notes`` mention. ``constrained_fit`` honours constraints on probabilities. How a
         frame, array or path is read is said as for ``Table`` and ``read_table``.
 
-        Gives a ``FittedNetwork``; where columns are numbers a ``FittedRegressions``, which has their regressions at the
-        maximum likelihood.
+        Gives a ``FittedNetwork``; where a column is numbers a ``FittedRegressions``: a linear regression for each
+        number, a multinomial logistic one for each category with parents that are numbers. Imaginary rows keep slopes
+        and deviations from what no row shows (docs/guides/continuous.md); ``ess=0`` gives the maximum likelihood.
 
         >>> from topdag import Table
         >>> table = Table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Unpack
 
@@ -12,7 +12,7 @@ import numpy as np
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import first_ones, plural
-from topdag._util.options import option
+from topdag._util.options import option, worded
 from topdag._util.run import Run
 from topdag._util.stop import TimeIsUp
 from topdag.answers.averages import names_of, parent_set_shares, path_matrix
@@ -151,8 +151,16 @@ def effects_of(request: Request, wanted: WantedEffects, run: Run) -> CausalEffec
     return effects_of_sums(scores, posteriors_of(scores, request.prior, purpose, run), wanted, run, notes)
 
 
-def require_effects(request: Request, wanted: WantedEffects) -> None:
-    """Refuses what has no effects, and names that are not there, before anything is scored."""
+def require_effects(request: Request, wanted: WantedEffects, *, weighs: bool = True) -> None:
+    """Refuses what has no effects, and names that are not there, before anything is scored; ``weighs``: whether
+    networks count by exp(score)."""
+    if weighs and request.kind is not None and not request.kind.is_likelihood:
+        raise ScoreError(
+            f"{request.kind!r} is no likelihood, so that exp(score) weighs no networks, and effects are not averaged "
+            f"over all of them. {worded('causal_effects(bootstrap(...))', '--bootstrap 200')} averages over the best "
+            f"networks of tables drawn from the rows; {worded('causal_effects(k_best_networks(..., 1))', '-k 1')} "
+            "takes the best network alone."
+        )
     _adjustment(request.table, request.kind)
     for names in (wanted.causes, wanted.outcomes):
         _chosen(names, request.known_names, request.scored_names)
@@ -191,6 +199,8 @@ def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) ->
         several = "classes" if isinstance(held, ClassList) else "networks"
         best = "" if held.proof.status is Status.PROVED else f" found before {held.proof.limit_in_words} came"
         over = f"the {len(held):,} best {several}{best}, by their weights; what is not in the list does not count"
+        if len(held) == 1 and held.proof.status is Status.PROVED:
+            over = f"the best {'class' if isinstance(held, ClassList) else 'network'} alone"
     weighed = _Weighed(_parent_sets(held), path_matrix(held), over, "averages over a list", held.notes)
     return _effects(Request.from_scores(held.source), weighed, wanted, run)
 
@@ -198,7 +208,7 @@ def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) ->
 def effects_of_bootstrap(drawn: BootstrapFrequencies, wanted: WantedEffects, run: Run) -> CausalEffects:
     """The best networks of tables drawn from the rows count alike; probabilities are those of the table itself."""
     request = Request(drawn.table, drawn.kind)
-    require_effects(request, wanted)
+    require_effects(request, wanted, weighs=False)
     networks = drawn.networks()
     best = "a network of the best class" if drawn.by_class else "the best network"
     over = (
@@ -214,22 +224,23 @@ def _parent_sets(averaged: HeldNetworks[Any] | Sequence[Network]) -> dict[str, W
     return {name: (list(of), np.array(list(of.values()))) for name, of in shares}
 
 
-def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment, str]:
+def _adjustment(
+    table: Table | None, kind: ScoreKind | None, outcomes: Sequence[str] | None = None
+) -> tuple[Adjustment, str]:
     if table is None or kind is None:
         raise ScoreError(
             "Effects are estimated from the table, and what was given came from a file without one. Ask with the table."
         )
-    kind.require_likelihood("causal_effects")
-    return adjustment_of(table, without_interventions(kind) or kind)
+    return adjustment_of(table, without_interventions(kind) or kind, outcomes)
 
 
 def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Run) -> CausalEffects:
-    adjustment, estimated = _adjustment(request.table, request.kind)
+    known, scored = request.known_names, request.scored_names
+    causes, outcomes = (_chosen(names, known, scored) for names in (wanted.causes, wanted.outcomes))
+    adjustment, estimated = _adjustment(request.table, request.kind, outcomes)
     table = adjustment.table
     if table.targets:
         estimated += ", for each cause from the rows in which nothing else was set"
-    known, scored = request.known_names, request.scored_names
-    causes, outcomes = (_chosen(names, known, scored) for names in (wanted.causes, wanted.outcomes))
     run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
     begin = run.seconds
     sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
@@ -238,13 +249,13 @@ def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Ru
     by_pair: dict[tuple[str, str], Effect] = {}
     for cause in causes:
         x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
-        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), request.kind)[0]
+        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), request.kind, outcomes)[0]
         before = [y for y in others if weighed.paths is not None and weighed.paths[x, y] < NO_PATH]
         found = averaging.effects(own, x, [y for y in others if y not in before], sets[cause])
         if found is None:
             raise TimeIsUp
         for y, effect in sorted((found | averaging.no_effects(own, x, before)).items()):
-            by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
+            by_pair[cause, table.names[y]] = _effect(own, cause, y, effect, weighed.paths, wanted.level)
     run.timed("effects", begin)
     return CausalEffects(
         causes,
@@ -298,38 +309,49 @@ def _chosen(wanted: tuple[str, ...] | None, names: Sequence[str], scored: tuple[
     return tuple(name for name in names if name in wanted)
 
 
-def _effect(table: Table, cause: str, y: int, found: FoundEffect, paths: Floats | None, level: float) -> Effect:
-    x, outcome = table.index(cause), table.names[y]
+def _effect(
+    adjustment: Adjustment, cause: str, y: int, found: FoundEffect, paths: Floats | None, level: float
+) -> Effect:
+    table = adjustment.table
+    x, outcome, contrast = table.index(cause), table.names[y], found.contrast
     lower, upper = np.nan, np.nan
     if len(found.draws):
         lower, upper = np.quantile(found.draws, [(1 - level) / 2, (1 + level) / 2]).tolist()
     without = None if paths is None else float(min(1.0, max(0.0, 1 - paths[x, y])))
-    if found.contrast is None:
+    among_numbers = not table.states[x] and not table.states[y]
+    if contrast is None or among_numbers:
         return Effect(cause, outcome, found.value, lower, upper, without, scale=_scale(table, x, y))
-    states, own = table.states[x], table.states[y]
-    return Effect(
+    levels, own = adjustment.levels(x), table.states[y]
+    effect = Effect(
         cause,
         outcome,
         found.value,
         lower,
         upper,
         without,
-        found.contrast.supported,
-        less=states[found.contrast.less],
-        more=states[found.contrast.more],
-        raised=tuple(state for state, is_raised in zip(own, found.contrast.raised, strict=True) if is_raised),
+        contrast.supported,
+        less=levels[contrast.less],
+        more=levels[contrast.more],
+    )
+    if not own:
+        means = dict(zip(levels, found.response[:, 0].tolist(), strict=True))
+        return replace(effect, scale=1 / (_deviation(table, y) or np.inf), means=MappingProxyType(means))
+    rows = zip(levels, found.response.tolist(), strict=True)
+    return replace(
+        effect,
+        raised=tuple(state for state, is_raised in zip(own, contrast.raised, strict=True) if is_raised),
         distributions=MappingProxyType(
-            {
-                state: MappingProxyType(dict(zip(own, row.tolist(), strict=True)))
-                for state, row in zip(states, found.response, strict=True)
-            }
+            {state: MappingProxyType(dict(zip(own, row, strict=True))) for state, row in rows}
         ),
     )
 
 
 def _scale(table: Table, x: int, y: int) -> float:
     """A standard deviation of the cause by one of the outcome."""
-    numbers = numbers_of(table, [x, y])
-    means = np.average(numbers, axis=1, weights=table.weights)
-    variances = np.average((numbers - means[:, None]) ** 2, axis=1, weights=table.weights)
-    return float(np.sqrt(variances[0] / variances[1])) if variances[1] else 0.0
+    return _deviation(table, x) / (_deviation(table, y) or np.inf)
+
+
+def _deviation(table: Table, v: int) -> float:
+    numbers = numbers_of(table, [v])[0]
+    mean = np.average(numbers, weights=table.weights)
+    return float(np.sqrt(np.average((numbers - mean) ** 2, weights=table.weights)))

@@ -7,7 +7,8 @@ from typing import Any, Unpack
 from topdag._util.brief import brief
 from topdag.answers.look import Look
 from topdag.data.convert import Reading, as_table
-from topdag.scoring.for_table import default_score
+from topdag.data.table import Table
+from topdag.scoring.for_table import default_score, fitting
 
 
 @brief
@@ -38,4 +39,9 @@ def look(source: Any, **reading: Unpack[Reading]) -> Look:
     {'id': 'identifier', 'sex': 'categorical', 'height': 'continuous'}
     """
     table = as_table(source, reading, fewest=0)
-    return Look(table, str(default_score(table)) if table.n_variables else "none")
+    return look_at(table)
+
+
+def look_at(table: Table) -> Look:
+    """Return the view of a table that was read for it."""
+    return Look(table, str(default_score(fitting(table))) if table.n_variables else "none")

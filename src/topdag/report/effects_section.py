@@ -58,7 +58,9 @@ def _picture(effects: CausalEffects) -> Html:
     label = f"The {len(rows)} largest effects with their intervals; the numbers stand in the table below."
     size = f"0 0 {LEFT + RIGHT} {ROW * len(rows)}"
     picture = tag("svg", *drawn, viewBox=size, width=LEFT + RIGHT, height=ROW * len(rows), role="img", aria_label=label)
-    in_deviations = "" if rows[0].distributions else ", in standard deviations"
+    of_numbers = [not effect.distributions for effect in rows]
+    in_deviations = ", in standard deviations" if all(of_numbers) else ", those on numbers in standard deviations"
+    in_deviations = in_deviations if any(of_numbers) else ""
     caption = tag("figcaption", f"The largest effects{in_deviations}; the upright line is no effect.")
     return tag("figure", scroller("Picture; scrolls when it is wide", picture), caption)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from topdag.data.adapt import complete_rows, integers_as_numbers, whole_numbers_as_states
+from topdag.data.adapt import complete_rows, integers_as_numbers, numbers_binned, whole_numbers_as_states
 from topdag.data.table import Table
 from topdag.scoring.kinds.base import ScoreKind
 from topdag.scoring.kinds.discrete import BIC, NAL, KindLike, as_kind
+from topdag.scoring.task import scored_columns
+from topdag.search.engines import SEARCH_LIMIT
 
 
 def scored_as(
@@ -24,8 +26,19 @@ def scored_as(
     argument : str
         The argument that holds the score, for messages.
     """
+    if given is None:
+        table = fitting(table)
     kind = default_score(table, weighs=weighs) if given is None else as_kind(given, argument)
     return taken_by(table, kind), kind
+
+
+def fitting(table: Table) -> Table:
+    """Return the table as the default score takes it: numbers are binned where there are more columns than RankBIC
+    scores."""
+    n = len(scored_columns(table))
+    if n <= SEARCH_LIMIT or not (table.continuous or table.ordered):
+        return table
+    return numbers_binned(table, f"{n} variables are more than the {SEARCH_LIMIT} that RankBIC takes")
 
 
 def default_score(table: Table, *, weighs: bool = False) -> ScoreKind:

@@ -37,7 +37,9 @@ def discrete(rng: np.random.Generator, n: int, rows: int) -> td.Table:
 
 def numbers(rng: np.random.Generator, n: int, rows: int) -> td.Table:
     table = states(rng, n, rows)
-    return td.Table({name: column + rng.normal(0, 0.3, rows) for name, column in table.items()}, types={"*": "continuous"})
+    return td.Table(
+        {name: column + rng.normal(0, 0.3, rows) for name, column in table.items()}, types={"*": "continuous"}
+    )
 
 
 def mixed(rng: np.random.Generator, n: int, rows: int) -> td.Table:

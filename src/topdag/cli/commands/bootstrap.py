@@ -10,7 +10,7 @@ from topdag.cli.averaging import threshold
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import known_from
 from topdag.cli.options import add_asked, kind_from, prior_from, running, table_from
-from topdag.cli.output import about_table, as_json, labelled
+from topdag.cli.output import about_reading, about_table, as_json, labelled
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import whole
@@ -76,6 +76,7 @@ def _text(found: BootstrapFrequencies, table: Table, args: Namespace) -> str:
     drawn = f"{len(found.draws):,} tables, seed {found.seed}; the best network of each"
     return "\n".join(
         [
+            *about_reading(table),
             *lines,
             "",
             labelled("drawn", f"{drawn}{', proved' if all(draw.is_proved for draw in found.draws) else ''}"),

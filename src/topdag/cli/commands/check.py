@@ -18,7 +18,7 @@ from topdag.cli.options import (
     said_in,
     table_from,
 )
-from topdag.cli.output import about_table, as_json, labelled, score_lines
+from topdag.cli.output import about_reading, about_table, as_json, labelled, score_lines
 from topdag.cli.streams import say
 from topdag.cli.targets import add_json
 from topdag.data.table import Table
@@ -98,7 +98,11 @@ def _report(args: Namespace, found: Check | None, problems: list[str], kind: Sco
         score = None if found is None else found.score
         say(as_json({**content, "score": score, "kind": kind_to_dict(kind), "notes": list(table.notes)}))
         return code
-    lines = about_table(table, table.notes) + ([] if found is None else score_lines(found.score, kind))
+    lines = (
+        about_reading(table)
+        + about_table(table, table.notes)
+        + ([] if found is None else score_lines(found.score, kind))
+    )
     claim = "the file claims no score" if found is None or found.claimed is None else "every score agrees"
     fine = [labelled("fine", f"The network has no cycle; {claim}.")]
     say("\n".join([*lines, *([labelled("wrong", problem) for problem in problems] or fine)]))

@@ -12,7 +12,7 @@ from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import add_asked, request_from, require_all_families, running
-from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
+from topdag.cli.output import about_reading, about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number, whole
@@ -89,8 +89,8 @@ def effects(args: Namespace) -> Exit:
     try:
         with running(args) as run:
             request = request_from(args, weighs=True)
-            require_effects(request, wanted)
             is_over_all = args.k is None and args.bootstrap is None
+            require_effects(request, wanted, weighs=args.bootstrap is None and args.k != 1)
             if request.scores is not None and is_over_all:
                 require_all_families(request.scores, args.file, "sums")
             question = "paths" if is_over_all else "best" if args.k is None else "list"
@@ -142,7 +142,7 @@ def _text(found: CausalEffects, args: Namespace, table: Table | None) -> str:
     lines += ["", *_said(found), *about_table(table, found.notes)]
     stats = found.stats
     lines.append(labelled("time", f"{stats.seconds:.3f} s, {shown_bytes(stats.peak_memory)} at most"))
-    return "\n".join(lines)
+    return "\n".join([*about_reading(table), *lines])
 
 
 def _said(found: CausalEffects) -> list[str]:
@@ -167,7 +167,8 @@ it fits: all of them, or with -k the K best. With --bootstrap they are the best 
 from the rows, which count alike: no probabilities given the data, but what does not hang on few rows.
 
 effect: among states, how much more probable the outcome's states become that the last column names;
-among numbers, by how much the mean of the outcome grows when the cause is set one higher. lower, upper:
+among numbers, by how much the mean of the outcome grows when the cause is set one higher; where one is a
+number, the last column says what is compared. lower, upper:
 between them lie 95% of the draws (--level). no effect: in such a share of the networks, by weight, no
 path leads from the cause to the outcome. supported: for this share of the cases the table has rows with
 both states of the cause; for the others there is nothing but a guess.

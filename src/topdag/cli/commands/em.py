@@ -11,7 +11,7 @@ from topdag.answers.expectation import LocalOptimum
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints, known_from
 from topdag.cli.options import add_limits, add_max_parents, add_reading, add_score, kind_from, running, table_from
-from topdag.cli.output import about_table, as_json, labelled, network_text, write_text
+from topdag.cli.output import about_reading, about_table, as_json, labelled, network_text, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
 from topdag.cli.values import whole
@@ -99,7 +99,7 @@ def _text(found: LocalOptimum, table: Table, *, quiet: bool) -> str:
     if not quiet:
         lines += [labelled("climb", text) for text in found.climbs_in_words]
         lines += [*about_table(table, found.notes), labelled("time", f"{found.stats.seconds:.3f} s")]
-    return "\n".join(lines)
+    return "\n".join(lines if quiet else [*about_reading(table), *lines])
 
 
 COMMAND = Command(

@@ -9,7 +9,7 @@ from typing import Any
 from topdag._util.run import Run
 from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, ask_all
 from topdag.cli.command import Command, Exit
-from topdag.cli.output import about_table, as_json, labelled
+from topdag.cli.output import about_reading, about_table, as_json, labelled
 from topdag.cli.streams import say
 from topdag.questions.request import Request
 from topdag.questions.sum_sizes import TOTAL
@@ -25,7 +25,7 @@ def print_evidence(args: Namespace) -> Exit:
     elif args.quiet:
         say(f"{found['log_evidence']:.6f}")
     else:
-        say("\n".join([*_lines(found), *about_table(table, found["notes"])]))
+        say("\n".join([*about_reading(table), *_lines(found), *about_table(table, found["notes"])]))
     return Exit.FINE
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from topdag.answers.look import Look
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import add_memory_for_reading, add_reading, table_from
 from topdag.cli.output import as_json
 from topdag.cli.streams import say
 from topdag.cli.targets import add_json
-from topdag.scoring.for_table import default_score
+from topdag.questions.look import look_at
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -22,7 +21,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def show_look(args: Namespace) -> Exit:
     table = table_from(args, fewest=0)
-    found = Look(table, str(default_score(table)) if table.n_variables else "none")
+    found = look_at(table)
     say(as_json(found.to_dict()) if args.json else str(found))
     return Exit.FINE
 

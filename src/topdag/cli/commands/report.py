@@ -8,7 +8,7 @@ from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
 from topdag.cli.commands.best import EXIT_OF
 from topdag.cli.options import STANDARD_INPUT, add_asked, request_from, running
-from topdag.cli.output import about_table, labelled
+from topdag.cli.output import about_reading, about_table, labelled
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import Once, target
 from topdag.cli.values import seconds, whole
@@ -59,7 +59,7 @@ def make_report(args: Namespace) -> Exit:
     name = "standard input" if args.file == STANDARD_INPUT else title_of(args.file)
     write_page(to, found, args.title or name)
     if not args.quiet:
-        say("\n".join([_said(args.output, found), *about_table(found.table, found.notes)]))
+        say("\n".join([*about_reading(found.table), _said(args.output, found), *about_table(found.table, found.notes)]))
     return _exit_of(found)
 
 

@@ -12,7 +12,7 @@ from topdag.answers.samples import NetworkSample
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import add_asked, request_from, require_all_families, running
-from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
+from topdag.cli.output import about_reading, about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import whole
@@ -120,7 +120,7 @@ def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
     )
     lines += about_table(table, drawn.notes)
     lines.append(labelled("time", f"{stats.seconds:.3f} s, {shown_bytes(stats.memory)} planned, {stats.engine}"))
-    return "\n".join(lines)
+    return "\n".join([*about_reading(table), *lines])
 
 
 COMMAND = Command(

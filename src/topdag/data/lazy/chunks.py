@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, combinations
 from threading import Lock, get_ident
@@ -28,16 +28,19 @@ from topdag._util.run import Run, usable_cores
 from topdag.data.build import (
     Draft,
     Options,
+    in_order,
     limited,
     require_rows_countable,
     with_declared_states,
     with_missing_state,
+    without_useless,
 )
 from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, plain
 from topdag.data.discretize import require_cut, whole_as_integers
 from topdag.data.gaps import gaps_of, note_on_state
 from topdag.data.notes import may_be_twin, note_on_capitals, note_on_constant, notes_on_many_states, twins_in_words
 from topdag.data.series import column_of_series, counted, parts_of_rows, told_of
+from topdag.data.types import ColumnType, column_types, described
 from topdag.errors import TableError, TooLarge
 
 NOTE = (
@@ -71,6 +74,7 @@ class ChunkedRows:
     states: tuple[tuple[Any, ...], ...]
     codes: tuple[CodeOf, ...]
     alone: tuple[Codes, ...]
+    types: Mapping[str, ColumnType]
     memory_limit: int | None
     files: Mapping[str, Stamp] = field(default_factory=dict)
     """Those it is read from, as they were."""
@@ -298,6 +302,16 @@ def require_few_states(name: str, n_states: int) -> None:
         )
 
 
+def types_of_counted(
+    columns: Sequence[Column], counts: Sequence[Codes], rules: Collection[str]
+) -> dict[str, ColumnType]:
+    """The types of columns of distinct cells that occur so often, each by itself."""
+    types = dict[str, ColumnType]()
+    for column, own in zip(columns, counts, strict=True):
+        types |= column_types([column], None, own, [column.name] if column.name in rules else [], has_weights=True)
+    return {c.name: described(types[c.name], c, own) for c, own in zip(columns, counts, strict=True)}
+
+
 def chunked(
     frame: Any,
     weight: str | None,
@@ -305,8 +319,10 @@ def chunked(
     cut: Sequence[Column],
     counts: Sequence[Codes],
     options: Options,
+    rules: Collection[str],
 ) -> tuple[ChunkedRows, tuple[str, ...]]:
-    """Rows of columns whose distinct cells, as they were ``given`` and ``cut``, occur so often; with notes."""
+    """Rows of columns whose distinct cells, as they were ``given`` and ``cut``, occur so often; with notes. ``rules``:
+    the columns that were cut."""
     if options.missing == "keep" and any((column.codes < 0).any() for column in cut):
         raise TooLarge(
             f"The memory that is free or allowed does not hold the rows of this table, and {option('missing', 'keep')} "
@@ -320,8 +336,12 @@ def chunked(
         raise changed(f"column {with_gaps[0]!r} has missing values, which it had not")
     columns = whole_as_integers(draft.columns, draft.place)  # some engines have integers that come here as floats
     require_cut([column.name for column in columns if column.is_float])
-    notes_on_gaps = tuple(note_on_state(list(gaps)) for gaps in [gaps_of(columns)] if gaps)
-    columns = [limited(with_missing_state(column)) for column in columns]
+    types = types_of_counted(columns, counts, rules)
+    draft = without_useless(replace(draft, columns=columns, types=types), options)
+    left = [place for place, column in enumerate(columns) if any(column is kept for kept in draft.columns)]
+    given, counts = [given[place] for place in left], [counts[place] for place in left]
+    notes_on_gaps = tuple(note_on_state(list(gaps)) for gaps in [gaps_of(draft.columns)] if gaps)
+    columns = [limited(with_missing_state(in_order(column))) for column in draft.columns]
     codes_of = []
     for before, column in zip(given, columns, strict=True):
         values = [*before.values, None]  # which is the last, as a missing cell's code says
@@ -332,7 +352,7 @@ def chunked(
         for column, own, of in zip(columns, counts, states, strict=True)
     ]
     names = tuple(column.name for column in columns)
-    rows = ChunkedRows(frame, weight, names, states, tuple(codes_of), tuple(alone), options.memory_limit)
+    rows = ChunkedRows(frame, weight, names, states, tuple(codes_of), tuple(alone), types, options.memory_limit)
     require_rows_countable(rows.n_rows)
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *notes_on_gaps, *note_on_constant(constant))

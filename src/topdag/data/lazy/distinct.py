@@ -16,11 +16,11 @@ BYTES_OF_A_CELL = 17
 """Of rows that are collected: 5 million rows of 20 columns take 1.7 GB."""
 
 
-def is_small(frame: Any, n_columns: int, memory_limit: int | None) -> bool:
-    """Whether a lazy frame is best collected row by row."""
+def rows_fit(frame: Any, n_columns: int, memory_limit: int | None, *, few: bool) -> bool:
+    """Whether all rows of a lazy frame can be collected; ``few``: whether they are few besides."""
     allowed = available_memory() if memory_limit is None else min(memory_limit, available_memory())
-    most = min(FEW_CELLS, allowed // BYTES_OF_A_CELL)
-    return most > 0 and int(frame.select(nw.len()).collect().item()) * n_columns <= most
+    most = min(FEW_CELLS if few else allowed, allowed // BYTES_OF_A_CELL)
+    return int(frame.select(nw.len()).collect().item()) * n_columns <= most
 
 
 def fits_in_memory(frame: Any, names: Sequence[str], memory_limit: int | None) -> bool:
