@@ -122,10 +122,10 @@ def test_sums_take_mixed_tables_and_quasi_likelihoods_name_the_bootstrap(frame: 
     found = td.causal_effects(frame, "z", kind="mixed-bic", draws=0)
     assert found["z", "y"].value > 5 and found.over.startswith("all networks")
     ranks = td.causal_effects(frame, "z", draws=0)
-    assert ranks["z", "y"].value > 5 and ranks.over.startswith("all networks")
+    assert ranks["z", "y"].value > 2 and ranks.over.startswith("all networks")
     assert any("exp(RankBIC()), a quasi-likelihood" in note and "bootstrap" in note for note in ranks.notes)
     few = td.causal_effects(td.k_best_networks(frame, 2), "z", draws=0)
-    assert few["z", "y"].value > 5
+    assert few["z", "y"].value > 2
 
 
 def test_columns_that_tell_each_other_and_integers(frame: pd.DataFrame) -> None:

@@ -55,7 +55,7 @@ class GaussianScore(MatrixScore):
     def require_columns(self, table: Table) -> None:
         discrete = [name for name in table.names if name not in table.continuous]
         if discrete:
-            mixed, read = worded("MixedBIC()", "--score mixed-bic"), worded(' with continuous="all"', "")
+            mixed, read = worded("MixedBIC()", "--score mixed-bic"), worded(' with types={"*": "continuous"}', " with --types '*=continuous'")
             raise ScoreError(
                 f"{self!r} is for continuous variables, but {listing(discrete)} "
                 f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use {mixed}; "
