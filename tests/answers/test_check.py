@@ -108,7 +108,7 @@ def test_a_changed_local_score_is_noticed(kind: ScoreKind, change: float) -> Non
 
 def test_changes_that_cancel_are_noticed() -> None:
     table = td.example_table()
-    network = td.best_network(table).network
+    network = td.best_network(table, "bdeu").network
     scores = dict(network.local_scores)
     scores["lung"] += 1.0
     scores["xray"] -= 1.0
@@ -118,7 +118,7 @@ def test_changes_that_cancel_are_noticed() -> None:
 
 def test_another_score_or_table_is_noticed() -> None:
     table = td.example_table()
-    network = td.best_network(table).network
+    network = td.best_network(table, "bdeu").network
     assert not check_network(network, table, td.BDeu(1.01)).is_fine
     assert not check_network(network, table, td.BIC()).is_fine
     assert not check_network(network, td.example_table(seed=2), td.BDeu()).is_fine

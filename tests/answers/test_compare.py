@@ -260,14 +260,14 @@ def test_an_edge_that_all_but_one_have_is_not_common() -> None:
 
 
 def test_summary_in_words() -> None:
-    found = td.networks_within(td.example_table(), 20)
+    found = td.networks_within(td.example_table(), 20, "bdeu")
     text = str(td.summary(found)).splitlines()
     assert text[0] == "1,808 networks; 449 of them hold half of the posterior weight."
     assert "in all, the same way (1):" in text
     assert text[-1] == "in none: 4 of 28 pairs of variables"
     many = dataclasses.replace(td.summary(found), varying=td.summary(found).varying * 2)
     assert "  and 20 more, each with 97% or less" in str(many).splitlines()
-    one = td.k_best_classes(td.example_table(), 1)
+    one = td.k_best_classes(td.example_table(), 1, "bdeu")
     assert str(td.summary(one)).startswith("The list has one class, of 3 networks.\nin all, the same way (7):\n")
 
 

@@ -227,7 +227,8 @@ def test_nasty_names_stay_text_in_html() -> None:
 
 def test_an_answer_is_drawn() -> None:
     shown_answer = td.best_network(td.example_table())._repr_html_()
-    assert shown_answer.startswith("<svg") and "proved best" in shown_answer
+    before, drawing, after = shown_answer.partition("<svg")
+    assert "500 rows, 8 variables" in before and drawing and "proved best" in after
 
 
 @pytest.mark.parametrize(

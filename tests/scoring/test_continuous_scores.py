@@ -195,8 +195,8 @@ def test_weights_count_rows() -> None:
 def test_degenerate_tables(change: object, message: str) -> None:
     rows = change(related(4, 4, 20, 100.0))  # type: ignore[operator]
     with pytest.raises(td.ScoreError, match=f"GaussianBIC.*{message}.*BGe"):
-        td.score(rows, td.GaussianBIC())
-    scores = td.score(rows, td.BGe())
+        td.score(table_of(rows), td.GaussianBIC())
+    scores = td.score(table_of(rows), td.BGe())
     assert np.isfinite(scores.store.arrays[0]).all()
     x = rows.shape[1] - 1
     assert scores.local(f"V{x}", ["V1"]) == pytest.approx(truth.bge(rows, x, [1]), rel=1e-9)

@@ -66,10 +66,16 @@ def test_nothing_is_bounded_for_every_question() -> None:
     assert set(bounds.values()) == {ParentBound(7, "none")}
 
 
-@pytest.mark.parametrize("kind", [td.BDeu(), td.AIC(), td.K2(), None])
+@pytest.mark.parametrize("kind", [td.BDeu(), td.AIC(), td.K2()])
 def test_bounds_are_for_bic(kind: object) -> None:
     with pytest.raises(td.ScoreError, match=r"known for BIC\(\) only"):
         parent_limits.parent_bounds(td.example_table(), kind, "best")
+    numbers = td.Table(np.random.default_rng(1).normal(size=(30, 3)))
+    with pytest.raises(td.ScoreError, match=r"known for BIC\(\) only"):
+        parent_limits.parent_bounds(numbers, None, "best")
+    assert parent_limits.parent_bounds(td.example_table(), None, "best") == parent_limits.parent_bounds(
+        td.example_table(), td.BIC(), "best"
+    )
 
 
 @pytest.mark.parametrize("keep", ["most", None, 20])

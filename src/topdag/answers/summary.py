@@ -100,7 +100,7 @@ class ListSummary:
 
     def _head(self) -> list[str]:
         if self.n_items == 1:
-            one = "one network" if self.what == "networks" else f"one class, of {self.n_networks:,} networks"
+            one = "one network" if self.what == "networks" else f"one class, of {plural(self.n_networks, 'network')}"
             return [f"The list has {one}."]
         stand_for = "" if self.what == "networks" else f", of {self.n_networks:,} networks"
         best = "network" if self.what == "networks" else "class"

@@ -37,11 +37,7 @@ def is_ordered(column: Column, of: ColumnType) -> bool:
 
 def numbers_of(column: Column, place: Place) -> Column:
     """Return the column with floats as values; raise TableError where a cell is missing, infinite or too large."""
-    if not holds_numbers(column):
-        raise TableError(
-            f"column {column.name!r} cannot be continuous: it holds {next(v for v in column.values)!r}, which is no "
-            f"number; {option('types', {column.name: 'categorical'})}, or {option('leave_out', [column.name])}"
-        )
+    numbers = as_numbers(column)
     if (column.codes < 0).any():
         row = int((column.codes < 0).argmax())
         raise TableError(
@@ -51,13 +47,18 @@ def numbers_of(column: Column, place: Place) -> Column:
         )
     if any(LARGEST < abs(value) < np.inf for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")
-    numbers = as_numbers(column)
     check_finite(numbers, place)
     return numbers
 
 
 def as_numbers(column: Column) -> Column:
-    """Return the column with floats as values."""
+    """Return the column with floats as values; raise TableError where it holds anything else."""
+    if not holds_numbers(column):
+        wrong = next(value for value in column.values if type(value) is not int)
+        raise TableError(
+            f"column {column.name!r} cannot be continuous: it holds {wrong!r}, which is no number; "
+            f"{option('types', {column.name: 'categorical'})}, or {option('leave_out', [column.name])}"
+        )
     return Column(column.name, np.array(column.values, dtype=np.float64), column.codes)
 
 

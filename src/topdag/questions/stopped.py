@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from topdag._util.options import option
 from topdag._util.stop import Stop
 from topdag.answers.results import limit_text
-from topdag.errors import ScoreError
+from topdag.errors import NetworkError, ScoreError
 from topdag.networks.network import Network
 from topdag.scoring.probability_losses import together
 
@@ -37,7 +37,7 @@ def _without_edges(trail: Trail) -> Network | None:
 
     try:
         return scored_network(table, together(kind, trail.request.constraints)[0], dict.fromkeys(table.names, ()))
-    except ScoreError:  # of a family, not of the question
+    except (ScoreError, NetworkError):  # of a family, or for one that has no finite score
         return None
 
 

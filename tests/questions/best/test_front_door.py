@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(
     {
         "id": [f"n{i}" for i in range(ROWS)],
         "size": [(i * 7 % ROWS) + 0.5 for i in range(ROWS)],
-        "price": [3 * (i * 11 % ROWS) for i in range(ROWS)],
+        "price": [3 * (i * i * 7 % ROWS) for i in range(ROWS)],
         "kind": [None if i % 20 == 0 else "ab"[i * 7 % ROWS > 30] for i in range(ROWS)],
         "other": [i % 3 for i in range(ROWS)],
     }

@@ -358,9 +358,9 @@ def test_a_list_of_classes() -> None:
     assert repr(found).startswith("<ClassList: 12, scores -")
 
 
-def test_a_table_is_scored_with_bdeu_1() -> None:
+def test_a_table_is_scored_with_bic() -> None:
     table = td.example_table()
-    own = td.k_best_classes(td.score(table, td.BDeu()), 30)
+    own = td.k_best_classes(td.score(table, td.BIC()), 30)
     assert np.array_equal(td.k_best_classes(table, 30).parents, own.parents)
 
 

@@ -73,9 +73,9 @@ def test_a_file_that_does_not_say_is_good_for_the_best_only(tmp_path) -> None:
     assert np.array_equal(read.parents, td.k_best_networks(everything, 200).parents)
 
 
-def test_a_table_is_scored_with_bdeu_1(tmp_path) -> None:
+def test_a_table_is_scored_with_bic(tmp_path) -> None:
     table = td.example_table()
-    scores = td.score(table, td.BDeu())
+    scores = td.score(table, td.BIC())
     assert np.array_equal(td.k_best_networks(table, 50).parents, td.k_best_networks(scores, 50).parents)
     assert td.count_networks_within(table, 20) == len(td.networks_within(table, 20))
     assert td.k_best_networks(table, 1)[0] == td.networks_within(table, 1)[0]

@@ -194,7 +194,7 @@ def test_stopped_by_the_clock_it_is_complete_above_its_floor() -> None:
 @pytest.mark.skipif(not DATA.exists(), reason="no ../shared/data")
 def test_parkinsons() -> None:
     """23 variables, scored again with more families until the list is whole."""
-    scores = td.score(td.read_table(DATA / "parkinsons.csv"), td.BIC())
+    scores = td.score(td.read_table(DATA / "parkinsons.csv", types={"*": "categorical"}), td.BIC())
     found = search_networks(scores, 20)
     listed = td.k_best_networks(scores, 20)
     assert found.scores.tolist() == listed.scores.tolist()

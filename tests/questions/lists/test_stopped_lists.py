@@ -211,7 +211,7 @@ def interrupt_once_listing() -> Callable[[td.types.Progress], None]:
 def test_a_count_with_time_enough_is_whole() -> None:
     count = td.count_networks_within(long_scores(), 20, time_limit=1000, memory_limit="1GB")
     assert count == len(td.networks_within(long_scores(), 20))
-    assert td.count_networks_within(td.example_table(), 20, time_limit=1000) == 1808
+    assert td.count_networks_within(td.example_table(), 20, "bdeu", time_limit=1000) == 1808
 
 
 def test_a_stopped_stream_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,9 @@ KINDS: list[tuple[td.types.ScoreKind, Make]] = [
     *((kind, with_experiments) for kind in (td.BDeu(), td.BIC(), td.K2(), td.BDs(), td.NAL())),
     *((kind, numbers_with_experiments) for kind in (td.BGe(), td.GaussianBIC())),
 ]
-every_kind = pytest.mark.parametrize(("kind", "make"), KINDS, ids=[f"{type(kind).__name__}, {make.__name__}" for kind, make in KINDS])
+every_kind = pytest.mark.parametrize(
+    ("kind", "make"), KINDS, ids=[f"{type(kind).__name__}, {make.__name__}" for kind, make in KINDS]
+)
 
 
 def empty_score(table: td.Table, kind: td.types.ScoreKind) -> float:
