@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,9 @@ class Facts:
         return not self.words.isdisjoint(words)
 
 
+Rule: TypeAlias = Callable[[Facts], ColumnType | None]
+
+
 def check_types(types: Any) -> None:
     """Raise TableError where ``types=`` is no mapping to known types."""
     if types is None:
@@ -137,18 +140,23 @@ def column_types(
     counts: NDArray[np.int64] | None = None,
     cut: Collection[str] = (),
     *,
+    variables: Collection[str] = (),
     has_weights: bool = False,
 ) -> dict[str, ColumnType]:
     """Return the type of every column by its name, as given or by the first rule that applies. ``counts``: how many
-    rows an engine found like each of these, in whatever order; ``cut``: columns that it has cut; ``has_weights``:
-    whether the weights of rows are known already."""
+    rows an engine found like each of these, in whatever order; ``cut``: columns that it has cut;
+    ``variables``: columns that the user names as such, which are no identifiers or the like; ``has_weights``: whether
+    the weights of rows are known already."""
     types = type_by_column(types, [column.name for column in columns])
     facts = [facts_of(column, place, counts) for place, column in enumerate(columns) if column.name not in cut]
     found = {name: ColumnType("continuous", "numbers that were cut") for name in cut}
-    found |= {each.column.name: guess(each) for each in facts}
+    found |= {
+        each.column.name: guess(each, RULES_FOR_VARIABLES if each.column.name in variables else RULES) for each in facts
+    }
     found |= {name: ColumnType(type_, "as given", given=True) for name, type_ in types.items()}
     for refine in (with_duplicates,) if has_weights else (with_weight, with_duplicates):
-        found |= {name: new for name, new in refine(facts, found).items() if not found[name].given}
+        refined = refine(facts, found)
+        found |= {name: of for name, of in refined.items() if not found[name].given and name not in variables}
     require_one_weight(found)
     return found
 
@@ -201,8 +209,8 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(part.lower() for part in parts) | {letters, name.lower()}
 
 
-def guess(facts: Facts) -> ColumnType:
-    for rule in RULES:
+def guess(facts: Facts, rules: Sequence[Rule]) -> ColumnType:
+    for rule in rules:
         if found := rule(facts):
             return found
     return ColumnType("categorical", "words")
@@ -351,7 +359,8 @@ def words(facts: Facts) -> ColumnType | None:
     return None
 
 
-RULES: tuple[Callable[[Facts], ColumnType | None], ...] = (
+RULES_FOR_VARIABLES: Sequence[Rule] = (constant, declared, numbers, words)
+RULES: Sequence[Rule] = (
     row_names, constant, declared, date, clock, large, identifier, numbers, words,
 )  # fmt: skip
 
