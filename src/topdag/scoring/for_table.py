@@ -6,6 +6,7 @@ from topdag.data.adapt import complete_rows, integers_as_numbers, whole_numbers_
 from topdag.data.table import Table
 from topdag.scoring.kinds.base import ScoreKind
 from topdag.scoring.kinds.discrete import BIC, NAL, KindLike, as_kind
+from topdag.search.engines import SEARCH_LIMIT
 
 
 def scored_as(
@@ -28,8 +29,9 @@ def scored_as(
 
 def default_score(table: Table, *, weighs: bool = False) -> ScoreKind:
     """Return the score for a table where none is named: BIC for categories, RankBIC where there are numbers, and the
-    node-average likelihood for categories in which many rows have missing cells (docs/develop/mixed_scores.md)."""
-    if table.continuous or table.ordered:
+    node-average likelihood for categories in which many rows have missing cells (docs/develop/mixed_scores.md). More
+    states with an order than RankBIC takes are categories."""
+    if table.continuous or (table.ordered and table.n_variables <= SEARCH_LIMIT):
         from topdag.scoring.kinds.blocks import RankBIC
 
         return RankBIC()
