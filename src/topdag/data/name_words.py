@@ -48,7 +48,7 @@ NOMINAL = _words(
     trt arm sex gender marital marit site center centre clinic hospital ward block batch machine method allele
     loci locus geno genotype snp exon film expt experiment strata stratum party diagnosis cause geo area
     location loc nationality language category cat variety team chain choice mode
-    herd brood airline pen plot dept department stratum commune
+    herd brood airline pen plot dept department stratum commune inst institution
     """
 )
 COUNTS = _words(
