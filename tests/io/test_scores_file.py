@@ -85,7 +85,8 @@ def test_every_form_of_store_was_met() -> None:
 
 
 def test_npz_keeps_states_of_any_plain_type(folder: Path) -> None:
-    table = td.Table({"text": ["ä", "b", "ä"], "number": [3, 1, 3], "truth": [True, False, False], "flat": ["x"] * 3})
+    columns = {"text": ["ä", "b", "ä"], "number": [3, 1, 3], "truth": [True, False, False], "flat": ["x"] * 3}
+    table = td.Table(columns, types={"number": "categorical"})
     again = assert_npz_keeps(td.score(table, td.BDeu(2.5)), folder / "states.npz")
     assert again.table == table
     assert again.table.states == table.states

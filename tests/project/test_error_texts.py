@@ -496,8 +496,8 @@ WORDS: list[tuple[list[str], Exit, str]] = [
     (
         ["fit", "FLOATS", "NET", "--types", "*=text"],
         Exit.BAD_INPUT,
-        "this one has none, beside columns that are no variables, 'a', 'b' (text: as given). If one is a variable after "
-        "all, say so: --types a=categorical",
+        "this one has none, beside columns that are no variables, 'a', 'b' (text: as given). If one is a variable "
+        "after all, say so: --types a=categorical",
     ),
 ]
 

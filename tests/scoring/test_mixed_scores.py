@@ -115,8 +115,8 @@ def test_families_without_a_maximum_are_not_allowed_and_a_note_says_so() -> None
 
 def test_dependent_columns_are_an_error() -> None:
     rows = drawn(2, (2, 0, 0), 20)
+    columns = {"s": rows[:, 0].astype(int), "b": rows[:, 1], "c": 2 * rows[:, 1]}
     with pytest.raises(td.ScoreError, match=r"MixedBIC\(\): the covariance of 'b', 'c' is degenerate: c = 2 b"):
-        columns = {"s": rows[:, 0].astype(int), "b": rows[:, 1], "c": 2 * rows[:, 1]}
         td.score(columns, td.MixedBIC(), types={"c": "continuous"})  # else it is left out, as a duplicate
 
 

@@ -107,9 +107,9 @@ def read_table(path: Path, draw: random.Random) -> None:
         "header": draw.choice([True, True, False]),
         "decimal": draw.choice([".", ","]),
         "encoding": draw.choice([None] * 6 + ["latin-1", "utf-16", "utf-7", "punycode", "idna", "rot13"]),
-        "missing": draw.choice(["error", "drop"]),
+        "missing": draw.choice(["auto", "auto", "error", "drop", "state", "keep"]),
         "discretize": draw.choice([None, "mean", "quantile(3)", "uniform(2)", [0.5], {"*": "median", "weight": None}]),
-        "continuous": draw.choice([None, None, "auto", ["weight"]]),
+        "types": draw.choice([None, None, {"*": "categorical"}, {"weight": "continuous"}, {"weight": "weight"}]),
         "keep_constant": draw.choice([True, False]),
         "leave_out": draw.choice([(), (), ["weight"]]),
     }
@@ -250,7 +250,7 @@ def read_bnlearn(path: Path, draw: random.Random) -> None:
 def score_readers(folder: Path) -> Iterator[Reader]:
     table = small_table()
     some = td.Table.from_codes(table.names[:4], np.array(table.codes)[:4])
-    numbers = td.Table({"x": [0.5, 1.5, 2.0, 4.0, 3.5], "y": [1.0, 2.5, 2.0, 4.5, 3.0]}, continuous="auto")
+    numbers = td.Table({"x": [0.5, 1.5, 2.0, 4.0, 3.5], "y": [1.0, 2.5, 2.0, 4.5, 3.0]})
     known = td.Constraints(rules=[f"{table.names[0]}->{table.names[1]} or parents({table.names[2]}) >= 1"])
     made = {
         "joint": td.score(some, td.BDeu()),
@@ -379,7 +379,7 @@ OPTIONS = {
     **{"memory-limit": "8GB", "time-limit": "10.5", "threads": "2", "max-parents": "3", "ess": "1.5", "score": "bdeu"},
     **{"discretize": "quantile(3)", "separator": ",", "decimal": ".", "encoding": "utf-8", "missing": "drop"},
     **{"require": "smoke->lung", "forbid": "*->asia", "rule": "if smoke->lung then not tub->lung", "leave-out": "asia"},
-    **{"parameter": "P(lung=yes | smoke=no) <= 0.1", "prior": "fair", "weights": "asia", "continuous": "asia"},
+    **{"parameter": "P(lung=yes | smoke=no) <= 0.1", "prior": "fair", "weights": "asia", "types": "asia=categorical"},
 }
 
 

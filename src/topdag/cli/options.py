@@ -339,10 +339,10 @@ def request_from(args: Namespace, *, weighs: bool = False) -> Request:
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         return Request.from_scores(scores_from(args), prior=prior_from(args))
     refuse(args, ABOUT_SCORES, "this is for files of scores, and FILE is a table")
-    named = kind_from(args)
-    table, kind = scored_as(table_from(args), named, weighs=weighs)
+    named, known = kind_from(args), known_from(args)
+    mentioned = () if known is None else known.named
+    table, kind = scored_as(table_from(args, mentioned=mentioned), named, weighs=weighs)
     kind.require_columns(table)
-    known = known_from(args)
     return Request(table, kind_for(table, kind), args.max_parents, prior=prior_from(args), constraints=known)
 
 

@@ -64,7 +64,8 @@ def numbers_binned(table: Table, why: str) -> Table:
         values, at = np.unique(numbers, return_inverse=True)
         cut = cut_column(Column(name, values, at), table.weights.astype(np.int64), Quantile(3))
         codes[table.index(name)], states[table.index(name)] = cut.codes, tuple(cut.values)
-    note = f"{why}: numbers were cut into three states at their quantiles; {option('columns')} chooses fewer columns."
+    how = "numbers were cut into three states at their quantiles" if table.continuous else "all count as categories"
+    note = f"{why}: {how}; {option('columns')} chooses fewer columns."
     plain = _replaced(table, states, codes, table.numbers[:0], note)
     object.__setattr__(plain, "ordered", ())
     return plain

@@ -118,6 +118,8 @@ class Options:
     """Where an engine did a part of it; weights are then those of distinct rows."""
     codes_are_states: bool = False
     """Whether nothing is guessed: every column has states unless ``types`` says otherwise."""
+    mentioned: Collection[str] = ()
+    """Columns that constraints name, which are variables."""
     fewest: int = 2
     """So few variables are an error."""
 
@@ -145,7 +147,7 @@ class Options:
     def named(self) -> set[str]:
         """The columns that the user names as variables, which are not left out."""
         _, rules = rules_apart(self.discretize)
-        return {*(self.columns or ()), *(self.states or ()), *rules, *self.cut}
+        return {*(self.columns or ()), *(self.states or ()), *rules, *self.cut, *self.mentioned}
 
     @property
     def cut(self) -> tuple[str, ...]:
@@ -264,7 +266,8 @@ def typed(draft: Draft, options: Options) -> Draft:
         columns.append(own)
         missing_codes |= {} if code is None else {column.name: code}
     counts = draft.weights if draft.is_grouped else None
-    types = column_types(columns, options.types, counts, options.cut, has_weights=has_weights(options, draft))
+    weighed = has_weights(options, draft)
+    types = column_types(columns, options.types, counts, options.cut, variables=options.named, has_weights=weighed)
     types = {column.name: described(types[column.name], column, draft.counts) for column in columns}
     return replace(draft, columns=columns, types=types, notes=draft.notes + note_on_missing_codes(missing_codes))
 

@@ -22,12 +22,10 @@ FAR = 3
 def stays_number(column: Column, of: ColumnType) -> bool:
     """Whether a column is held as numbers: decimals, whole numbers with many values, and what the user calls
     continuous. Others have states."""
-    if of.type not in NUMERIC or column.declared:
-        return False
-    if not holds_numbers(column):
-        return of.given and of.type != "ordinal"  # what is wrong is said where its numbers are needed
+    is_given = of.given and of.type in ("continuous", "count")
+    if of.type not in NUMERIC or column.declared or not holds_numbers(column):
+        return is_given and not column.declared  # and refused, where its numbers are asked for
     is_exact = column.is_float or (abs(column.values[0]) < MOST_WHOLE and abs(column.values[-1]) < MOST_WHOLE)
-    is_given = of.given and of.type != "ordinal"
     has_many = of.type != "ordinal" and len(column.values) > MOST_STATES_OF_ORDERED
     return column.is_float or is_given or (has_many and is_exact)
 

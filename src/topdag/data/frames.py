@@ -308,9 +308,9 @@ def missing_codes_by_engine(frame: Any, schema: Mapping[str, Any], options: Opti
 
 
 def way_with_gaps(frame: Any, names: Sequence[str], options: Options) -> str:
-    """Return what an engine does with rows that have gaps: keep them until types are known, where nothing is said, no
-    cut depends on it and all rows are held; else what is said, or drop them."""
-    if options.missing != "auto":
+    """Return what an engine does with rows that have gaps: those that may go are kept until types are known, where no
+    cut depends on them and all rows are held."""
+    if options.missing not in ("auto", "drop"):
         return options.missing
     may_wait = options.discretize is None and fits_in_memory(frame, names, options.memory_limit)
     return "keep" if may_wait else "drop"

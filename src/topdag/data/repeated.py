@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import listing
+from topdag._util.options import worded
 from topdag.data.columns import MANY_ROWS, Column
 from topdag.data.name_words import IDENTIFIERS, NOMINAL, OCCASIONS
 from topdag.data.types import OF_SEVERAL_ROWS, ColumnType, Facts, facts_of
@@ -52,16 +53,14 @@ def note_on_repeated(columns: Sequence[Column], types: Mapping[str, ColumnType])
 def panel_in_words(unit: str, clock: str) -> str:
     return (
         f"Rows with the same {unit!r} follow each other in {clock!r}, and are not independent, as the score takes them "
-        f"to be: {TOO_SURE}, and some only say that units differ or that all change with time. "
-        f'time_slices(frame, series="{unit}") learns from each row and the one before.'
+        f"to be: {TOO_SURE}, and some only say that units differ or that all change with time. {slices(unit)}."
     )
 
 
 def group_in_words(unit: str) -> str:
     return (
         f"Several rows have the same {unit!r}, and are not independent, as the score takes them to be: {TOO_SURE}. "
-        f"Take one row of each or their mean; where they follow each other in time, "
-        f'time_slices(frame, series="{unit}") learns from each row and the one before.'
+        f"Take one row of each or their mean. Where they follow each other in time: {slices(unit)}."
     )
 
 
@@ -69,8 +68,14 @@ def series_in_words(clocks: Sequence[str]) -> str:
     when = listing([name or "row names" for name in clocks])
     return (
         f"Rows follow each other in time ({when}), and are not independent, as the score takes them to be: {TOO_SURE}, "
-        "and columns with a common trend are joined. time_slices(frame) learns from each row and the one before."
+        f"and columns with a common trend are joined. {slices()}."
     )
+
+
+def slices(unit: str = "") -> str:
+    """What learns from rows in their order; there is no command for it."""
+    of_unit = f', series="{unit}"' if unit else ""
+    return f"{worded('', 'In Python, ')}time_slices(frame{of_unit}) learns from each row and the one before"
 
 
 def is_clock(facts: Facts, of: ColumnType) -> bool:

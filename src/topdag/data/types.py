@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +47,13 @@ ROW_NAMES = re.compile(
 )
 INDEX_AGAIN = re.compile(r"unnamed: ?\d+|row\.?_?names?", re.IGNORECASE)
 """Row names that were written as a column, and have the index of a frame before them."""
-ALLELE = re.compile(r"\.?a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
+ALLELE = re.compile(r"[._]a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
 DATE_TEXT = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( \d{1,2}:\d{2}.*)?"
     r"|\d{1,2}[- ]?[A-Za-z]{3,9}[- ]?(\d{4}|\d{2})|[A-Za-z]{3,9} \d{1,2},? \d{4}|\d{4}[-: ]?Q[1-4]|\d{4}-\d{2}"
 )  # fmt: skip
+MONTH_TEXT = re.compile(rf"{DATE_TEXT.pattern}|(0?[1-9]|1[0-2])/(\d{{4}}|\d{{2}})")
+"""A date, or a month of a year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,9 @@ class Facts:
         return not self.words.isdisjoint(words)
 
 
+Rule: TypeAlias = Callable[[Facts], ColumnType | None]
+
+
 def check_types(types: Any) -> None:
     """Raise TableError where ``types=`` is no mapping to known types."""
     if types is None:
@@ -137,18 +142,23 @@ def column_types(
     counts: NDArray[np.int64] | None = None,
     cut: Collection[str] = (),
     *,
+    variables: Collection[str] = (),
     has_weights: bool = False,
 ) -> dict[str, ColumnType]:
     """Return the type of every column by its name, as given or by the first rule that applies. ``counts``: how many
-    rows an engine found like each of these, in whatever order; ``cut``: columns that it has cut; ``has_weights``:
-    whether the weights of rows are known already."""
+    rows an engine found like each of these, in whatever order; ``cut``: columns that it has cut;
+    ``variables``: columns that the user names as such, which are no identifiers or the like; ``has_weights``: whether
+    the weights of rows are known already."""
     types = type_by_column(types, [column.name for column in columns])
     facts = [facts_of(column, place, counts) for place, column in enumerate(columns) if column.name not in cut]
     found = {name: ColumnType("continuous", "numbers that were cut") for name in cut}
-    found |= {each.column.name: guess(each) for each in facts}
+    found |= {
+        each.column.name: guess(each, RULES_FOR_VARIABLES if each.column.name in variables else RULES) for each in facts
+    }
     found |= {name: ColumnType(type_, "as given", given=True) for name, type_ in types.items()}
     for refine in (with_duplicates,) if has_weights else (with_weight, with_duplicates):
-        found |= {name: new for name, new in refine(facts, found).items() if not found[name].given}
+        refined = refine(facts, found)
+        found |= {name: of for name, of in refined.items() if not found[name].given and name not in variables}
     require_one_weight(found)
     return found
 
@@ -198,11 +208,12 @@ def words_of(name: str) -> frozenset[str]:
     """The words of a name in lower case: of "caseId_2" case, id and caseid."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
     letters = re.sub(r"[\d._ ]+$", "", name).lower()
-    return frozenset(part.lower() for part in parts) | {letters, name.lower()}
+    whole = {letters} if len(letters) > 1 else set[str]()
+    return frozenset(part.lower() for part in parts if len(part) > 1) | whole | {name.lower()}
 
 
-def guess(facts: Facts) -> ColumnType:
-    for rule in RULES:
+def guess(facts: Facts, rules: Sequence[Rule]) -> ColumnType:
+    for rule in rules:
         if found := rule(facts):
             return found
     return ColumnType("categorical", "words")
@@ -233,7 +244,8 @@ def date(facts: Facts) -> ColumnType | None:
     values = facts.column.values
     if facts.numbers is None:
         texts = [str(value) for value in values[:: 1 + len(values) // 50]]
-        is_date = facts.n_values > 2 and all(map(DATE_TEXT.fullmatch, texts))
+        form = MONTH_TEXT if facts.named(CLOCKS | DATES) else DATE_TEXT
+        is_date = facts.n_values > 2 and all(map(form.fullmatch, texts))
         return ColumnType("date", f"dates such as {texts[0]}") if is_date else None
     if facts.is_whole and facts.n_values >= FEWEST_OF_NUMBERS and are_dates(facts.numbers, facts.named(DATES)):
         return ColumnType("date", f"dates such as {int(values[0])}")
@@ -278,6 +290,13 @@ def identifier(facts: Facts) -> ColumnType | None:
     if is_many and facts.increases and is_balanced(facts):
         return ColumnType("identifier", NUMBERS_GROUPS)
     return None
+
+
+def many_codes(facts: Facts) -> ColumnType | None:
+    """Numbers of more groups than a category may have."""
+    if not facts.is_whole or facts.n_values <= MOST_CODES or 2 * facts.n_values > len(facts.known):
+        return None
+    return ColumnType("identifier", "codes of groups, by the name of the column") if facts.named(NOMINAL) else None
 
 
 def is_named_identifier(facts: Facts) -> bool:
@@ -327,7 +346,7 @@ def numbers(facts: Facts) -> ColumnType | None:
 
 def whole_numbers(facts: Facts, numbers: NDArray[np.float64]) -> ColumnType:
     is_coded = facts.named(NOMINAL) or ALLELE.search(facts.column.name)
-    if facts.n_values <= (MOST_CODES if is_coded else MOST_UNITS * facts.named(IDENTIFIERS)):
+    if facts.n_values <= (MOST_CODES if is_coded else MOST_UNITS * (facts.column.name.lower() in IDENTIFIERS)):
         return ColumnType("categorical", "codes, by the name of the column")
     if is_counted(facts):
         return ColumnType("count", "whole numbers of things counted")
@@ -351,8 +370,9 @@ def words(facts: Facts) -> ColumnType | None:
     return None
 
 
-RULES: tuple[Callable[[Facts], ColumnType | None], ...] = (
-    row_names, constant, declared, date, clock, large, identifier, numbers, words,
+RULES_FOR_VARIABLES: Sequence[Rule] = (constant, declared, numbers, words)
+RULES: Sequence[Rule] = (
+    row_names, constant, declared, date, clock, large, identifier, many_codes, numbers, words,
 )  # fmt: skip
 
 

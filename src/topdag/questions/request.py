@@ -122,7 +122,9 @@ class Request:
             check_max_parents(max_parents)
             if kind is not None:
                 as_kind(kind)  # refuses what is no score before anything is read
-            table, scored_by = scored_as(as_table(source, cast(Reading, said), memory_limit), kind, weighs=weighs)
+            mentioned = () if constraints is None else constraints.named
+            read = as_table(source, cast(Reading, said), memory_limit, mentioned=mentioned)
+            table, scored_by = scored_as(read, kind, weighs=weighs)
             request = cls(table, kind_for(table, scored_by), max_parents, prior=prior, constraints=constraints)
         if request.kind is not None and request.table is not None:
             request.kind.require_columns(request.table)

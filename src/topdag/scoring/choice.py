@@ -154,6 +154,6 @@ def _require_few_numbers(n: int, kind: ScoreKind) -> None:
     if kind.numbers is not None and n > SEARCH_LIMIT:
         raise TooLarge(
             f"{n} variables: {kind!r} takes at most {SEARCH_LIMIT}, and no more than memory holds. Leave out "
-            f"{n - SEARCH_LIMIT} columns, or cut the numbers into states with {option('discretize')}; with BIC or AIC "
-            f"up to {WIDE_LIMIT:,} variables can be searched."
+            f"{n - SEARCH_LIMIT} columns, or cut the numbers into states ({option('discretize', 'quantile(3)')}); with "
+            f"BIC or AIC up to {WIDE_LIMIT:,} variables can be searched."
         )

@@ -72,10 +72,12 @@ def score(
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress, executor=executor)
 
     def find() -> Scores | None:
+        check_constraints(constraints)
         if kind is not None:
             as_kind(kind)  # refuses what is no score before anything is read
         with shown_meanwhile("reading", run.line):
-            read, scored_by = scored_as(as_table(table, reading, run.memory_limit), kind)
+            mentioned = () if constraints is None else constraints.named
+            read, scored_by = scored_as(as_table(table, reading, run.memory_limit, mentioned=mentioned), kind)
         return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from topdag._util.options import option
+from topdag.errors import ConstraintError
+
 if TYPE_CHECKING:
     from topdag import _core
     from topdag._util.run import Run
@@ -86,4 +89,12 @@ def scored_columns(table: Table) -> tuple[int, ...]:
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
     """None when nothing is known."""
-    return constraints.compiled(table.names, columns) if constraints else None
+    if not constraints:
+        return None
+    for name in constraints.named:
+        if name not in table.names and (of := table.types.get(name)):
+            why = f"was left out of the table ({of.type}: {of.reason})"
+            raise ConstraintError(
+                f"Constraints name {name!r}, which {why}; name its type with {option('types')} to keep it."
+            )
+    return constraints.compiled(table.names, columns)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ENGINES = " or ".join(f'"{engine.value}"' for engine in NAMED)
 BOUNDS = " or ".join(bound.value for bound in OrderBound)
+MOST_FOR_SUMS = 20
+"""Sums over all networks on more variables take minutes and gigabytes; a bootstrap is advised then."""
 EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
 
 
@@ -78,7 +80,8 @@ def find_best(args: Namespace) -> Exit:
 
 
 def _text(answer: Answer, table: Table | None, args: Namespace) -> str:
-    how_sure = "edges" if answer.kind is not None and answer.kind.is_likelihood else "bootstrap"
+    can_sum = answer.network is not None and len(answer.network.names) <= MOST_FOR_SUMS
+    how_sure = "edges" if can_sum and answer.kind is not None and answer.kind.is_likelihood else "bootstrap"
     is_asked = table is not None and args.file != STANDARD_INPUT and answer.proved
     next_step = f"topdag {how_sure} {args.file} tells how sure each edge is" if is_asked else ""
     shown = {"quiet": args.quiet, "scores": args.scores, "verbose": args.verbose}
