@@ -438,7 +438,7 @@ CALLS = [
     (
         "td.best_network(td.score(many_numbers, td.GaussianBIC(), max_parents=2))",
         "70 variables: GaussianBIC() takes at most 64, and no more than memory holds. Leave out 6 columns, or cut the "
-        "numbers into states with discretize=; with BIC or AIC up to 2,048",
+        'numbers into states (discretize="quantile(3)"); with BIC or AIC up to 2,048',
     ),
     (
         "td.score(many_numbers, td.MixedBIC())",
