@@ -269,7 +269,7 @@ def test_sizes_of_classes_are_checked(folder: Path, classes: str) -> None:
 
 def test_a_class_by_another_member_is_the_same_class(folder: Path) -> None:
     """Equal parents are not the only way to list a class twice."""
-    found = td.k_best_networks(td.example_table(), 2)
+    found = td.k_best_networks(td.example_table(), 2, "bdeu")
     assert td.EquivalenceClass(found[0]) == td.EquivalenceClass(found[1])
     lines = [json.loads(line) for line in list_lines(found)]
     lines[0]["what"] = "classes"
