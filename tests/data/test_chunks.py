@@ -54,7 +54,12 @@ SAID: list[dict[str, Any]] = [
     {"missing": "drop", "discretize": "mean"},
     {"missing": "state", "discretize": {"dose": [-0.5, 0.5], "*": "median"}},
     {"missing": "drop", "discretize": {"dose": [0.0], "age": "uniform(3)"}, "weights": "often"},
-    {"missing": "state", "leave_out": ["dose", "age"], "states": {"ill": [True, False, "unknown"]}, "keep_constant": True},
+    {
+        "missing": "state",
+        "leave_out": ["dose", "age"],
+        "states": {"ill": [True, False, "unknown"]},
+        "keep_constant": True,
+    },
 ]
 
 

@@ -118,7 +118,9 @@ def test_scores_read_what_they_need() -> None:
     ids=lambda kind: type(kind).__name__,
 )
 def test_discrete_scores_refuse_numbers_and_say_what_to_do(kind: object) -> None:
-    with pytest.raises(td.ScoreError, match=r"needs states, but 'height' is continuous: cut .* discretize= .*name no score"):
+    with pytest.raises(
+        td.ScoreError, match=r"needs states, but 'height' is continuous: cut .* discretize= .*name no score"
+    ):
         td.score(td.Table(FRAME), kind)  # type: ignore[arg-type]
 
 
@@ -194,7 +196,7 @@ def test_command_line_names_ways_out(topdag: Topdag, tmp_path: Path) -> None:
     assert ran.code == Exit.BAD_INPUT and "--score mixed-bic" in ran.err
     answer = tmp_path / "answer.json"
     ran = topdag("best", table, "--score", "mixed-bic", "--types", "age=continuous", "-o", answer)
-    assert ran.code == Exit.FINE and '"types": {"age": "continuous"}' in " ".join(answer.read_text().split())
+    assert ran.code == Exit.FINE and '"types": { "age": "continuous" }' in " ".join(answer.read_text().split())
 
 
 def test_what_counts_states_refuses_numbers() -> None:

@@ -80,7 +80,11 @@ def test_parts_of_the_distinct_rows_are_joined(monkeypatch: pytest.MonkeyPatch) 
     for missing in ("state", "keep"):
         monkeypatch.setattr(series, "ROWS_OF_A_PART", 1_000)
         whole = td.Table(rows, missing=missing)
-        assert sorted(whole.numbers[0]) == sorted(i * 7 % 41 for i in range(40)) and whole.states[6][:3] == ("low", "high", "none")
+        assert sorted(whole.numbers[0]) == sorted(i * 7 % 41 for i in range(40)) and whole.states[6][:3] == (
+            "low",
+            "high",
+            "none",
+        )
         monkeypatch.setattr(series, "ROWS_OF_A_PART", 3)
         assert td.Table(rows, missing=missing) == whole
 

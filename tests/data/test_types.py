@@ -139,7 +139,9 @@ def test_pairs_of_columns_that_determine_each_other() -> None:
     code = drawn(1, 2, 3)
     word = [{1: "north", 2: "east", 3: "west"}[c] for c in code]
     x = RNG.normal(size=N).round(4)
-    table = read({"code": code, "word": word, "metres": x, "feet": x * 3.25, "left": -x, "coarse": [c > 1 for c in code]})
+    table = read(
+        {"code": code, "word": word, "metres": x, "feet": x * 3.25, "left": -x, "coarse": [c > 1 for c in code]}
+    )
     assert {name for name, of in table.types.items() if of.type == "duplicate"} == {"word", "feet", "left"}
     assert table.types["word"].reason == "repeats 'code'" and "coarse" in table.names
     kept = read({"code": code, "word": word}, types={"word": "categorical"})
@@ -246,7 +248,9 @@ def test_errors_of_types(types: Any, message: str) -> None:
 
 def test_no_column_left() -> None:
     columns = {"id": list(range(N)), "name": [f"person {i}" for i in range(N)], "sex": FACTORS["sex"]}
-    with pytest.raises(td.TableError, match=r"this one has 'sex', since 'id' is identifier \(row names\); 'name' is ide"):
+    with pytest.raises(
+        td.TableError, match=r"this one has 'sex', since 'id' is identifier \(row names\); 'name' is ide"
+    ):
         td.Table(columns)
     named = td.Table(columns, types={"name": "categorical"})
     assert named.names == ("name", "sex")

@@ -41,7 +41,9 @@ def mixed_rows(draw: st.DrawFn, most: int = 4, most_rows: int = 30) -> Drawn:
     for _ in range(draw(st.integers(2, most))):
         before = sum((rng.normal() * column for column in columns if rng.random() < 0.6), np.zeros(n_rows))
         column = before + rng.normal(size=n_rows)
-        how = draw(st.sampled_from(["number", "number", "tied", "constant", "copy", "category", "category", "one state"]))
+        how = draw(
+            st.sampled_from(["number", "number", "tied", "constant", "copy", "category", "category", "one state"])
+        )
         if how == "copy" and columns:
             at = int(rng.integers(len(columns)))
             arities.append(arities[at])
@@ -180,7 +182,11 @@ def test_more_states_than_the_penalty_bears() -> None:
     for x, parents in ((0, everyone), (1, [0, *everyone]), (0, everyone[:9])):
         mask = sum(1 << v for v in parents)
         assert scores.store.value(x, mask) == pytest.approx(kind.local(table, x, parents), abs=1e-6)
-    for x, parents in ((2, everyone[1:]), (9, [0, 1, *everyone[:7], *everyone[8:]]), (5, [2, 3, 4, 6, 7, 8, 9, 10, 11])):
+    for x, parents in (
+        (2, everyone[1:]),
+        (9, [0, 1, *everyone[:7], *everyone[8:]]),
+        (5, [2, 3, 4, 6, 7, 8, 9, 10, 11]),
+    ):
         beside = scores.store.value(x, sum(1 << v for v in parents)) - scores.store.value(x, 0)
         assert beside < -1000 and kind.local(table, x, parents) - kind.local(table, x, []) < -1000
 
@@ -211,9 +217,7 @@ def test_nothing_is_lost_by_bounds_where_columns_depend(drawn: Drawn, keep: Prun
         _require_lists(kind, *drawn, None, keep)
 
 
-def _require_lists(
-    kind: BlockKind, rows: np.ndarray, arities: Sequence[int], limit: int | None, keep: Pruning
-) -> None:
+def _require_lists(kind: BlockKind, rows: np.ndarray, arities: Sequence[int], limit: int | None, keep: Pruning) -> None:
     table, n = table_of(rows, arities), len(arities)
     found = score_worth_keeping(ScoringTask(table, tuple(range(n)), kind, limit, keep), Run())
     every = td.score(table, kind, max_parents=limit)
