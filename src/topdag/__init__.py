@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from topdag.questions.effects import causal_effects
     from topdag.questions.list_counts import count_classes_within, count_networks_within, iter_networks_within
     from topdag.questions.lists import classes_within, k_best_classes, k_best_networks, networks_within
+    from topdag.questions.look import look
     from topdag.questions.network_search import search_networks
     from topdag.questions.plan import plan
     from topdag.questions.sampling import sample_networks

@@ -9,7 +9,7 @@ picture of the scores in a list.
 
 >>> import topdag as td
 >>> found = td.k_best_networks(td.example_table(), 10)
->>> td.features.posterior(found, td.features.adjacency("lung", "either")).value
+>>> round(td.features.posterior(found, td.features.adjacency("lung", "either")).value, 6)
 1.0
 """
 

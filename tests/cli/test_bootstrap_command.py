@@ -19,7 +19,10 @@ def test_the_same_as_the_call(topdag: Topdag, asia: Path, tmp_path: Path) -> Non
     ran = topdag(*words, "-o", tmp_path / "edges.json")
     assert ran.code == 0
     a, b, p = found.above(0.1)[0]
-    assert ran.out.startswith(f"{a} -> {b}") and found.shown(a, b, p) in ran.out
+    assert (
+        ran.out.startswith(f"table  500 rows, 8 variables: 8 categories.\n\n{a} -> {b}")
+        and found.shown(a, b, p) in ran.out
+    )
     assert "7 tables, seed 3; the best network of each, proved" in ran.words
     assert json.loads((tmp_path / "edges.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     assert str(td.io.read_bootstrap(tmp_path / "edges.json")) == str(found)

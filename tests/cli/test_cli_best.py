@@ -56,7 +56,7 @@ def test_quiet_leaves_out_table_notes_and_time(topdag: Topdag, tmp_path: Path) -
     path = tmp_path / "constant.csv"
     path.write_text("a,b,c\n0,1,5\n1,0,5\n")
     loud, verbose, quiet = (topdag("best", path, *words) for words in ([], ["--verbose"], ["--quiet"]))
-    assert loud.out.startswith("table  2 rows, 3 variables: 3 categories.\n") and "\nnext   topdag edges " in loud.out
+    assert loud.out.startswith("table  2 rows, 3 variables: 3 categories.\n") and "next topdag edges " in loud.words
     assert "note   Column 'c' is constant" in loud.out and "note   Column 'c' is constant" in verbose.out
     assert re.search("^time ", verbose.out, re.MULTILINE) and not re.search("^time ", loud.out, re.MULTILINE)
     assert quiet.out and quiet.out in loud.out

@@ -16,13 +16,18 @@ def test_the_largest_effects_are_printed_with_what_is_assumed(topdag: Topdag, as
     ran = topdag("effects", asia, "--cause", "smoke", "--show", "2", "--draws", "100", "--seed", "3")
     found = td.causal_effects(td.read_table(asia), "smoke", draws=100, seed=3)
     assert ran.code == 0
-    lines = ran.out.splitlines()
-    assert lines[0].split()[:3] == ["cause", "outcome", "effect"]
+    table, _, told = ran.out.partition("\n\n")
+    lines = told.splitlines()
+    assert table == "table  500 rows, 8 variables: 8 categories." and lines[0].split()[:3] == [
+        "cause",
+        "outcome",
+        "effect",
+    ]
     assert lines[1].split()[:5] == [cell for line in found.lines(1)[1:] for cell in line.split()[:5]]
     assert lines[3] == "and 5 that are no larger (--show)"
     assert "whatever led both to a cause and to an outcome" in ran.words
     assert "all networks, all networks equally likely before" in ran.words
-    assert "1 imaginary row of BDeu" in ran.words
+    assert "1 imaginary row of BDeu" in topdag("effects", asia, "--cause", "smoke", "--score", "bdeu").words
 
 
 def test_json_and_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:

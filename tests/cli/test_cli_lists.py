@@ -119,7 +119,7 @@ def test_quiet_leaves_out_table_notes_and_time(topdag: Topdag, tmp_path: Path) -
     loud, quiet = topdag("list", path), topdag("list", path, "--quiet")
     assert "note   Column 'c' is constant" in loud.out
     assert re.search("^time ", loud.out, re.MULTILINE)
-    assert quiet.out and loud.out.startswith(quiet.out)
+    assert quiet.out and quiet.out in loud.out and loud.out.startswith("table  2 rows, 3 variables: 3 categories.\n\n")
     assert "note" not in quiet.out
     assert "Proved: no network is missing, among all networks on 2 variables" in quiet.words
 
@@ -149,7 +149,7 @@ def test_only_constant_columns(topdag: Topdag, tmp_path: Path) -> None:
 def test_a_stopped_count_is_a_least_number(topdag: Topdag, asia: Path) -> None:
     ran = topdag("within", asia, "--count", "--time-limit", "0")
     assert ran.code == Exit.STOPPED
-    assert ran.words.startswith("At least 0 networks within a Bayes factor of 20 of the best, among all networks on 8")
+    assert "At least 0 networks within a Bayes factor of 20 of the best, among all networks on 8" in ran.words
     assert topdag("within", asia, "--count", "--quiet", "--time-limit", "0").out == "at least 0\n"
     whole = topdag("within", asia, "--score", "bdeu", "--count", "--quiet", "--time-limit", "1000")
     assert (whole.code, whole.out) == (0, "1808\n")
@@ -158,7 +158,7 @@ def test_a_stopped_count_is_a_least_number(topdag: Topdag, asia: Path) -> None:
 def test_count(topdag: Topdag, asia: Path) -> None:
     ran = topdag("within", asia, "--score", "bdeu", "--count")
     assert ran.code == 0
-    assert ran.words.startswith("1,808 networks within a Bayes factor of 20 of the best, among all networks on 8")
+    assert "1,808 networks within a Bayes factor of 20 of the best, among all networks on 8" in ran.words
     assert topdag("within", asia, "--factor", "150", "--classes", "--count", "--quiet").out == (
         f"{td.count_classes_within(asia, 150)}\n"
     )

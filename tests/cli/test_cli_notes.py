@@ -14,7 +14,7 @@ READING = ["--missing", "drop", "--discretize", "median"]
 SAID = [
     "1 of 41 rows was dropped because of missing values",
     "Column 'size' was cut at its median into 2 states",
-    "Left out: 'id' (row names); ",
+    "Left out: 'id' (row names).",
 ]
 COMMANDS = [
     ["best", "TABLE"],
@@ -51,7 +51,7 @@ def test_every_command_says_what_was_done_to_the_table(
     ran = topdag(*(places.get(word, word) for word in words), *READING)
     assert ran.code == 0, ran.err
     said = " ".join((ran.out + ran.err).split())
-    for sentence in (*SAID, "--types id=categorical uses one."):
+    for sentence in SAID:
         assert sentence in said
 
 

@@ -18,7 +18,7 @@ def test_edges_with_errors(topdag: Topdag, asia: Path) -> None:
     drawn = td.sample_networks(td.example_table(), 2000, seed=7)
     first = next(drawn.edge_frequencies().rows())
     line = f"{first['parent']} -> {first['child']} {first['frequency']:.4f} +- {first['error']:.4f}"
-    assert ran.words.startswith(line)
+    assert ran.words.startswith(f"table 500 rows, 8 variables: 8 categories. {line}")
     assert f"2,000 networks, {drawn.n_distinct:,} different, uniform prior, seed 7" in ran.words
     assert "edges that are no more frequent" in ran.out
 

@@ -118,13 +118,14 @@ def test_a_bootstrap_counts_its_networks_alike(frame: pd.DataFrame) -> None:
     assert by_outcome["x", "y"].value == pytest.approx(found["x", "y"].value)
 
 
-def test_sums_of_a_likelihood_take_mixed_tables_and_quasi_likelihoods_name_the_way(frame: pd.DataFrame) -> None:
+def test_sums_take_mixed_tables_and_quasi_likelihoods_name_the_bootstrap(frame: pd.DataFrame) -> None:
     found = td.causal_effects(frame, "z", kind="mixed-bic", draws=0)
     assert found["z", "y"].value > 5 and found.over.startswith("all networks")
-    with pytest.raises(td.ScoreError, match=r"causal_effects\(bootstrap\(...\)\) averages .* takes the best network"):
-        td.causal_effects(frame)
-    with pytest.raises(td.ScoreError, match="weigh networks by exp"):
-        td.causal_effects(td.k_best_networks(frame, 2))
+    ranks = td.causal_effects(frame, "z", draws=0)
+    assert ranks["z", "y"].value > 2 and ranks.over.startswith("all networks")
+    assert any("exp(RankBIC()), a quasi-likelihood" in note and "bootstrap" in note for note in ranks.notes)
+    few = td.causal_effects(td.k_best_networks(frame, 2), "z", draws=0)
+    assert few["z", "y"].value > 2
 
 
 def test_columns_that_tell_each_other_and_integers(frame: pd.DataFrame) -> None:

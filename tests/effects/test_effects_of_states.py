@@ -224,7 +224,7 @@ def test_the_same_seed_draws_the_same_whatever_else_is_asked() -> None:
 
 def test_what_no_row_supports_is_said() -> None:
     rows = [(0, 0, 0), (0, 0, 1), (1, 1, 0), (1, 1, 1)] * 10
-    table = td.Table(np.array(rows), names=["z", "x", "y"])
+    table = td.Table(np.array(rows), names=["z", "x", "y"], types={"x": "categorical"})  # not left out as a duplicate
     known = td.Constraints(fixed_parents={"z": [], "x": ["z"]})
     found = td.causal_effects(table, constraints=known, draws=0)
     assert found["x", "y"].supported == pytest.approx(0.5)  # never x = 1 where z = 0, nor x = 0 where z = 1

@@ -153,9 +153,9 @@ def test_refusals(frame: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="scoring_method='bicc' is not known; close to it are 'bic'"):
         td.estimators.StructureLearner("bicc").fit(frame)
     with pytest.raises(td.TableError, match="floats, which are not states: cut them with discretize="):
-        td.estimators.StructureLearner().fit([[0.5, 0.1], [0.2, 0.3]])
+        td.estimators.TANClassifier(discretize=None).fit([[0.5, 0.1], [0.2, 0.3]], [0, 1])
     with pytest.raises(td.TableError, match=r"missing values in 1 column: 'asia'.*missing=.drop. leaves"):
-        td.estimators.StructureLearner().fit(frame.assign(asia=[None, *frame["asia"][1:]]))
+        td.estimators.StructureLearner(missing="error").fit(frame.assign(asia=[None, *frame["asia"][1:]]))
     dropped = td.estimators.StructureLearner(missing="drop").fit(frame.assign(asia=[None, *frame["asia"][1:]]))
     assert dropped.table_.n_rows == 499
     assert td.estimators.StructureLearner(missing="drop").fit([[0, 1], [1, 0], [np.nan, 1]]).table_.n_rows == 2
@@ -199,13 +199,19 @@ def test_equal_names_are_refused_as_tables_refuse_them(estimator) -> None:  # ty
         estimator.fit(pd.DataFrame([[0, 1, 0], [1, 0, 1]], columns=["a", "a", "b"]), [0, 1])
 
 
-def test_what_settles_all_troubles_of_a_table_is_taken_here_too() -> None:
+def test_a_frame_of_everything_is_taken_as_it_is() -> None:
     columns = pd.DataFrame(numbers_of_all_kinds()).assign(id=[f"n{i}" for i in range(60)])
     columns.loc[5, "float"] = np.nan
-    with pytest.raises(td.TableError, match="All settled at once: ") as caught:
-        td.estimators.StructureLearner("bic").fit(columns)
-    settled = eval(f"dict({str(caught.value).rpartition(': ')[2]})")
-    assert settled == {"missing": "drop", "discretize": "quantile(3)", "leave_out": ["row", "id"]}
+    learner = td.estimators.StructureLearner(max_parents=1).fit(columns)
+    assert (learner.n_features_in_, learner.table_.n_rows) == (11, 59)
+    assert (
+        learner.answer_.kind == td.RankBIC()
+        and learner.answer_.network == td.best_network(columns, max_parents=1).network
+    )
+    assert set(columns) - set(learner.table_.names) == {
+        name for name, of in td.look(columns).types.items() if of in ("identifier", "duplicate")
+    }
+    settled = {"missing": "drop", "discretize": "quantile(3)", "leave_out": ["row", "id"]}
     assert td.estimators.StructureLearner("bic", max_parents=1, **settled).fit(columns).table_.n_variables == 9
     classifier = td.estimators.TANClassifier(**settled).fit(columns, columns["flag"])
     assert classifier.predict(columns).tolist() == columns["flag"].tolist()

@@ -143,7 +143,9 @@ def test_columns_that_say_the_same_are_told(tmp_path: Path, nothing_fits: None) 
     }
     table = td.read_table(written(tmp_path / "rows", columns))
     said = [twins_in_words(["code", "word"])]
-    assert any("'word' (repeats 'code')" in note for note in td.Table(columns).notes)  # held, it is left out
+    assert any(
+        "'word' (goes one to one with 'code')" in note for note in td.Table(columns).notes
+    )  # held, it is left out
     assert [note for note in td.score(table, max_parents=1).notes if "say the same" in note] == said
     assert td.best_network(table, max_parents=2).notes == (*table.notes, *said)
 

@@ -219,7 +219,7 @@ def plan(
 
     >>> from topdag.networks.example import example_table
     >>> print(plan(example_table()))
-    question   the best network of 8 variables, 500 rows, BDeu(ess=1.0)
+    question   the best network of 8 variables, 500 rows, BIC()
     engine     dense lattice: a table over 256 sets is small
     time       about a moment
     memory     about 12.3 kB

@@ -141,14 +141,14 @@ def test_counts_are_refused_alike(ask: Callable[..., Any], name: str, count: Any
 @pytest.mark.parametrize(
     "mistake",
     [
-        lambda: td.Table(FRAME),
+        lambda: td.Table(FRAME, missing="error"),
         lambda: td.read_table("nowhere.csv"),
-        lambda: td.score(FRAME),
-        lambda: td.best_network(FRAME),
+        lambda: td.score(FRAME, missing="error"),
+        lambda: td.best_network(FRAME, missing="error"),
         lambda: td.best_network(FRAME, "bicc", **READING),
         lambda: td.edge_posteriors(FRAME, **READING, discretise=3),
         lambda: td.k_best_networks(FRAME, 3, constraints=3, **READING),
-        lambda: td.plan(FRAME),
+        lambda: td.plan(FRAME, missing="error"),
         lambda: td.Network(["a", "b"], {}).fit(FRAME),
     ],
 )
@@ -163,5 +163,5 @@ def test_tracebacks_of_mistakes_are_short(mistake: Callable[[], Any]) -> None:
 def test_all_of_a_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOPDAG_TRACEBACK", "1")
     with pytest.raises(td.TableError) as caught:
-        td.best_network(FRAME)
+        td.best_network(FRAME, missing="error")
     assert len(traceback.extract_tb(caught.value.__traceback__)) > 4

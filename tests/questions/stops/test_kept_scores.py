@@ -155,7 +155,7 @@ QUESTIONS: dict[str, list[Callable[[Scores], Any]]] = {
     "edge_alternatives": [lambda scores: matrix(td.edge_alternatives(scores).with_edge)],
     "Scores.family_bound": [family_bounds],
 }
-NO_QUESTIONS = {"plan", "bootstrap", "structural_em", "time_slices"}
+NO_QUESTIONS = {"look", "plan", "bootstrap", "structural_em", "time_slices"}
 """What takes scores and answers from no families of theirs."""
 NO_QUESTIONS_OF_SCORES = """
     all_masks breakdown describe_space families is_kept is_kept_where_orders_weigh local masks_of network of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class ScoreKind:
     """A decomposable score. ``score_equivalent``: networks with the same independences score the same; ``numbers``: the
-    columns that are numbers to it, as ``continuous=`` says it when a table is made; None: every column has states;
+    columns that are numbers to it: "all", or "auto" for those of a table that are; None: every column has states;
     ``constraints``: what it knows of probabilities; ``is_likelihood``: exp(score) weighs networks against each
     other."""
 

@@ -55,11 +55,10 @@ class GaussianScore(MatrixScore):
     def require_columns(self, table: Table) -> None:
         discrete = [name for name in table.names if name not in table.continuous]
         if discrete:
-            mixed, read = worded("MixedBIC()", "--score mixed-bic"), worded(' with continuous="all"', "")
+            mixed = worded("RankBIC() or MixedBIC()", "--score rank-bic or mixed-bic")
             raise ScoreError(
                 f"{self!r} is for continuous variables, but {listing(discrete)} "
-                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use {mixed}; "
-                f"columns of numbers are read as continuous{read}."
+                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use {mixed}."
             )
 
     def scored_by(self, table: Table, columns: Sequence[int]) -> MinorScore:
