@@ -119,10 +119,15 @@ def asked_of_file(path: Path) -> dict[str, Any]:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
             code = int(command_line(["best", str(path), "--time-limit", str(LIMIT)]))
         outcome = OUTCOMES.get(code, "refused")
-        message = "" if outcome in OUTCOMES.values() else errors.getvalue().strip().replace(str(path), path.name)
+        message = "" if outcome in OUTCOMES.values() else sentence(errors.getvalue(), path)
         return {"outcome": outcome, "message": message, "lines": len(said.getvalue().splitlines())}
 
     return timed(ask)
+
+
+def sentence(errors: str, path: Path) -> str:
+    """Return what is said to be wrong, without advice on the cost that may come before."""
+    return " ".join(errors.rpartition("topdag: ")[2].replace(f"{path}: ", "").split())
 
 
 def asked_of_frame(frame: Any) -> dict[str, Any]:

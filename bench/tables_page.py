@@ -69,7 +69,7 @@ def refusals(tables: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield ""
     for row in refused:
         ways = [way for way in WAYS if row[way]["outcome"] == "refused"]
-        said = row[ways[0]]["message"].removeprefix("topdag: ").removeprefix(f"{Path(row['table']).name}: ")
+        said = row[ways[0]]["message"]
         of = "" if len(ways) == len(WAYS) else f" ({', '.join(WAYS[way] for way in ways)})"
         yield f"* `{row['table']}`{of}: {said.replace('<', '&lt;')}"
 

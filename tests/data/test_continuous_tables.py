@@ -25,46 +25,51 @@ FRAME = pd.DataFrame(
 NUMBERS = FRAME[["height", "age"]].assign(weight=[50.0, 72.5, 60.0, 80.0, 77.0, 58.0])
 
 
-def test_auto_takes_floats() -> None:
-    table = td.Table(FRAME, continuous="auto")
+def test_floats_are_continuous() -> None:
+    table = td.Table(FRAME)
     assert table.continuous == ("height",) and table.arities.tolist() == [0, 5, 2]
     assert table.states[0] == () and table.numbers.shape == (1, 6)
-    assert "Column 'height' is continuous." in table.notes
+    assert table.ordered == ("age",) and [table.is_number(v) for v in range(3)] == [True, True, False]
+    assert table.notes == table.decisions == ()
     assert sorted(table.rows())[0] == ((1.5, 30, "f"), 1)
     assert "1 continuous, the others 2 to 5 states" in repr(table)
 
 
-def test_names_are_taken_besides_floats() -> None:
-    assert td.Table(FRAME, continuous=["age"]).continuous == ("height", "age")
-    cut = td.Table(FRAME, continuous=["age"], discretize="median")
+def test_types_make_columns_continuous_and_rules_cut_them() -> None:
+    assert td.Table(FRAME, types={"age": "continuous"}).continuous == ("height", "age")
+    cut = td.Table(FRAME, types={"age": "continuous"}, discretize={"height": "median"})
     assert cut.continuous == ("age",) and cut.states[0] == ("<= 1.675", "> 1.675")
-    assert td.Table(FRAME, continuous="auto", discretize={"height": "median"}).continuous == ()
+    assert td.Table(FRAME, discretize={"height": "median"}).continuous == ()
+    assert td.Table(FRAME, types={"height": "categorical"}).states[0] == tuple(sorted(FRAME.height))
 
 
-def test_all_takes_integers_too() -> None:
-    table = td.Table(NUMBERS, continuous="all")
+def test_whole_numbers_with_many_values_are_continuous_too() -> None:
+    frame = pd.DataFrame({"days": [13 * i % 67 for i in range(60)], "few": [i % 17 for i in range(60)]})
+    table = td.Table(frame)
+    assert table.continuous == ("days",) and table.ordered == ("few",)
+
+
+def test_the_star_takes_integers_too() -> None:
+    table = td.Table(NUMBERS, types={"*": "continuous"})
     assert table.continuous == table.names and "all continuous" in repr(table)
     assert table.constant == ()
 
 
 def test_equal_rows_are_merged_and_order_does_not_matter() -> None:
     doubled = pd.concat([NUMBERS, NUMBERS.iloc[[2, 0]]])
-    table, turned = (td.Table(frame, continuous="all") for frame in (doubled, doubled.iloc[::-1]))
+    table, turned = (td.Table(frame, types={"*": "continuous"}) for frame in (doubled, doubled.iloc[::-1]))
     assert table == turned and table.n_distinct == 6 and table.n_rows == 8
     assert sorted(table.weights.tolist()) == [1, 1, 1, 1, 2, 2]
-    assert table != td.Table(NUMBERS, continuous="all")
+    assert table != td.Table(NUMBERS, types={"*": "continuous"})
     assert pickle.loads(pickle.dumps(table)) == table
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"continuous": "height"}, 'continuous= is "auto"'),
-        ({"continuous": ["size"]}, "continuous= names a column 'size' that is not there"),
-        ({"continuous": ["sex"]}, "column 'sex' does not hold numbers, such as 'f'"),
-        ({"continuous": "auto", "discretize": "mean"}, "cuts every column of floats.*keeps them all"),
-        ({"continuous": ["height"], "discretize": {"height": "mean"}}, "both name 'height'"),
-        ({}, r"column 'height' holds floats.*keep such columns as numbers, by scoring with BGe\(\) or GaussianBIC\(\)"),
+        ({"types": "height"}, "types= maps names of columns to types, not 'height'"),
+        ({"types": {"size": "continuous"}}, "types= names a column 'size' that is not there"),
+        ({"types": {"sex": "continuous"}}, "column 'sex' cannot be continuous: it holds 'f', which is no number"),
     ],
 )
 def test_refused(options: dict[str, object], message: str) -> None:
@@ -72,19 +77,21 @@ def test_refused(options: dict[str, object], message: str) -> None:
         td.Table(FRAME, **options)  # type: ignore[arg-type]
 
 
+def test_a_rule_cuts_what_is_declared_continuous() -> None:
+    """It says how such numbers become states."""
+    assert td.Table(FRAME, types={"height": "continuous"}, discretize={"height": "mean"}).continuous == ()
+
+
 def test_columns_without_numbers_are_named_at_once() -> None:
     table = FRAME.assign(name=[f"n{i}" for i in range(len(FRAME))])
-    message = (
-        r"columns 'sex', 'name' do not hold numbers, such as 'f', .* leave them out with leave_out=\['sex', 'name'\]"
-    )
-    with pytest.raises(td.TableError, match=message):
+    with pytest.raises(td.ScoreError, match=r"is for continuous variables, but 'sex', 'name' have states.*MixedBIC"):
         td.best_network(table, "gaussian-bic")
 
 
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [
-        (math.nan, {}, r"missing values in 1 column: 'height' \(1 row, the first is row 3"),
+        (math.nan, {"missing": "error"}, r"missing values in 1 column: 'height' \(1 row, the first is row 3"),
         (math.nan, {"missing": "state"}, "column 'height' is missing in row 3.*missing cell can neither be a state"),
         (math.inf, {}, "column 'height' is infinite in row 3"),
         (1e101, {}, r"column 'height' has numbers beyond 1e\+100: scale it"),
@@ -93,16 +100,14 @@ def test_columns_without_numbers_are_named_at_once() -> None:
 def test_cells_that_are_no_numbers(value: float, options: dict[str, str], message: str) -> None:
     frame = FRAME.assign(height=[*FRAME.height[:3], value, *FRAME.height[4:]])
     with pytest.raises(td.TableError, match=message):
-        td.Table(frame, continuous="auto", **options)  # type: ignore[arg-type]
+        td.Table(frame, **options)  # type: ignore[arg-type]
     if math.isnan(value):
-        assert td.Table(frame, continuous="auto", missing="drop").n_rows == 5
+        assert td.Table(frame).n_rows == td.Table(frame, missing="drop").n_rows == 5
 
 
 def test_scores_read_what_they_need() -> None:
-    assert td.score(NUMBERS, td.BGe()).table == td.Table(NUMBERS, continuous="all")
-    assert td.score(FRAME.drop(columns="age"), td.MixedBIC()).table == td.Table(
-        FRAME.drop(columns="age"), continuous="auto"
-    )
+    assert td.score(NUMBERS, td.BGe()).table == td.Table(NUMBERS, types={"*": "continuous"})
+    assert td.score(FRAME.drop(columns="age"), td.MixedBIC()).table == td.Table(FRAME.drop(columns="age"))
     assert td.score(NUMBERS.to_numpy(), td.GaussianBIC()).names == ("V0", "V1", "V2")
     assert td.plan(NUMBERS, td.BGe()).n_variables == 3
 
@@ -113,26 +118,39 @@ def test_scores_read_what_they_need() -> None:
     ids=lambda kind: type(kind).__name__,
 )
 def test_discrete_scores_refuse_numbers_and_say_what_to_do(kind: object) -> None:
-    with pytest.raises(td.ScoreError, match=r"needs states, but 'height' is continuous.*discretize=.*BGe.*MixedBIC"):
-        td.score(td.Table(FRAME, continuous="auto"), kind)  # type: ignore[arg-type]
+    with pytest.raises(
+        td.ScoreError, match=r"needs states, but 'height' is continuous: cut .* discretize= .*name no score"
+    ):
+        td.score(td.Table(FRAME), kind)  # type: ignore[arg-type]
 
 
-def test_questions_refuse_numbers_without_a_score() -> None:
-    for ask in (td.best_network, td.edge_posteriors, td.log_evidence):
-        with pytest.raises(td.ScoreError, match=r"needs states.*BGe"):
-            ask(td.Table(FRAME, continuous="auto"))  # type: ignore[operator]
+def test_discrete_scores_take_whole_numbers_for_states() -> None:
+    frame = pd.DataFrame({"days": [13 * i % 67 for i in range(60)], "sex": ["f", "m", "f"] * 20})
+    scores = td.score(frame, "bic")
+    assert scores.table.arities.tolist() == [60, 2] and td.Table(frame).continuous == ("days",)
+    assert any("takes 'days' for categories, with a state for each number" in note for note in scores.table.notes)
 
 
-def test_continuous_scores_refuse_states() -> None:
-    with pytest.raises(td.ScoreError, match=r"is for continuous variables, but 'age', 'sex' have states.*MixedBIC"):
-        td.score(td.Table(FRAME, continuous="auto"), td.BGe())
-    with pytest.raises(td.TableError, match=r"column .sex. does not hold numbers.*MixedBIC"):
-        td.score(FRAME, td.GaussianBIC())
+def test_questions_answer_about_numbers_without_a_score() -> None:
+    for ask in (td.best_network, td.k_best_networks):
+        found = ask(FRAME, **({"k": 2} if ask is td.k_best_networks else {}))  # type: ignore[operator]
+        kind = found.kind if ask is td.best_network else found.source.kind
+        assert type(kind).__name__ == "RankBIC"
+
+
+def test_continuous_scores_refuse_words() -> None:
+    for frame in (td.Table(FRAME), FRAME):
+        for kind in (td.BGe(), td.GaussianBIC()):
+            with pytest.raises(td.ScoreError, match=r"is for continuous variables, but 'sex' ha.*MixedBIC"):
+                td.score(frame, kind)
+    assert td.score(FRAME.drop(columns="sex"), td.BGe()).table.continuous == ("height", "age")  # places in an order
 
 
 @pytest.mark.parametrize("make", [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
 def test_other_frames(make: object) -> None:
-    assert td.Table(make(FRAME), continuous="auto") == td.Table(FRAME, continuous="auto")  # type: ignore[operator]
+    assert td.Table(make(FRAME)) == td.Table(FRAME)  # type: ignore[operator]
+    said = {"types": {"age": "continuous"}}
+    assert td.Table(make(FRAME), **said) == td.Table(FRAME, **said)  # type: ignore[operator, arg-type]
 
 
 def test_files_of_scores_keep_numbers(tmp_path: Path) -> None:
@@ -161,7 +179,7 @@ def test_command_line(score: str, topdag: Topdag, tmp_path: Path) -> None:
     table, answer = tmp_path / "numbers.csv", tmp_path / "answer.json"
     NUMBERS.drop(columns="age").assign(extra=[0.1, 0.5, 0.2, 0.9, 0.3, 0.4]).to_csv(table, index=False)
     ran = topdag("best", table, "--score", score, "-o", answer)
-    assert ran.code == Exit.FINE and "are continuous" in ran.out
+    assert ran.code == Exit.FINE and "6 rows of 3 variables: 3 as numbers" in ran.out
     checked = topdag("check", answer, table)
     assert (checked.code, "every score agrees" in checked.out) == (Exit.FINE, True)
     assert topdag("edges", table, "--score", score).code == Exit.FINE
@@ -171,15 +189,18 @@ def test_command_line_names_ways_out(topdag: Topdag, tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
     FRAME.to_csv(table, index=False)
     ran = topdag("best", table)
-    assert ran.code == Exit.BAD_INPUT and "--score bge or gaussian-bic, or mixed-bic" in ran.err
+    assert ran.code == Exit.FINE and "6 rows of 3 variables: 2 as numbers, 1 as categories" in ran.out
+    ran = topdag("best", table, "--score", "bdeu")
+    assert ran.code == Exit.BAD_INPUT and "--discretize when making the table, or name no score" in ran.err
     ran = topdag("best", table, "--score", "bge")
     assert ran.code == Exit.BAD_INPUT and "--score mixed-bic" in ran.err
-    ran = topdag("best", table, "--score", "mixed-bic", "--continuous", "age")
-    assert ran.code == Exit.FINE and "'height', 'age' are continuous" in ran.out
+    answer = tmp_path / "answer.json"
+    ran = topdag("best", table, "--score", "mixed-bic", "--types", "age=continuous", "-o", answer)
+    assert ran.code == Exit.FINE and '"types": { "age": "continuous" }' in " ".join(answer.read_text().split())
 
 
 def test_what_counts_states_refuses_numbers() -> None:
-    table = td.Table(FRAME, continuous="auto")
+    table = td.Table(FRAME)
     network = td.Network(table.names, {})
     for ask in (
         lambda: td.features.predictive_log_density(network, table, FRAME),
@@ -195,7 +216,7 @@ def test_regressions_of_a_network() -> None:
     x = rng.normal(size=50)
     s = np.array(["u", "v"] * 25)
     y = np.where(s == "u", 1 + 2 * x, 3 - x) + 0.1 * rng.normal(size=50)
-    table = td.Table({"x": x, "s": s, "y": y}, continuous="auto")
+    table = td.Table({"x": x, "s": s, "y": y})
     found = td.probabilities.regressions(td.Network(table.names, {"y": ["x", "s"]}), table)
     assert sorted(found) == ["x", "y"] and len(found["x"]) == 1 and len(found["y"]) == 2
     for one in found["y"]:

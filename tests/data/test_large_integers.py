@@ -91,7 +91,7 @@ def table_or_error(made: Callable[[], td.Table]) -> td.Table | str:
 def test_floats_are_cut_whatever_their_size() -> None:
     """They are exact; whole ones count as integers below the limit only."""
     numbers = [2.0**60 + 2.0**12 * i for i in MIXED]
-    table = td.Table({"h": numbers, "a": [0, 1] * 60}, discretize="median")
+    table = td.Table({"h": numbers, "a": [0, 1] * 60}, discretize={"h": "median"})
     assert np.bincount(table.codes[0], table.weights).tolist() == [60, 60]
     for other, kind in ((2.0**53, float), (2.0**53 - 1, int)):
         states = td.Table({"h": [other, 1.0], "a": [0, 1]}).states[0]

@@ -75,6 +75,12 @@ def test_numbers_with_few_values_that_are_measurements() -> None:
     assert table.types["age"].type == "continuous" and table.ordered == ("age",)
 
 
+def test_large_numbers_are_measurements_where_they_are_no_integers() -> None:
+    for scale in (1.0, 1e15, 1e40):
+        assert type_of((scale * RNG.normal(5, 1, N)).tolist(), "stars") == "continuous"
+    assert type_of([2**60 + int(i) for i in RNG.permutation(N)], "hash") == "identifier"
+
+
 def test_numbers_with_many_values_that_are_codes() -> None:
     table = read({"region": drawn(*range(11, 28))})
     assert table.types["region"].type == "categorical" and table.arities[0] == 17 and not table.ordered

@@ -124,6 +124,23 @@ def test_lists_that_were_stopped_come_back(folder: Path) -> None:
         assert len(again) == 1 and again.proof.status is td.types.Status.STOPPED and again.proof.gap == found.proof.gap
 
 
+def test_the_gain_of_a_stopped_proof_comes_back_and_may_be_absent(folder: Path) -> None:
+    """Files written before it was known have none."""
+    found = td.k_best_networks(td.score(td.example_table(), td.BDeu()), 3, time_limit=0)
+    assert found.proof.gain is not None
+    header, *items = list_lines(found)
+    content = json.loads(header)
+    for gain, expected in ((found.proof.gain, found.proof.gain), (None, None)):
+        content["proof"]["gain"] = gain
+        path = written(folder, "\n".join([json.dumps(content), *(item.strip() for item in items), ""]))
+        assert td.io.read_list(path).proof.gain == expected
+    del content["proof"]["gain"]
+    assert td.io.read_list(written(folder, "\n".join([json.dumps(content), *items]))).proof.gain is None
+    content["proof"]["gain"] = "much"
+    with pytest.raises(td.FileError, match="'gain' should be a number, not \"much\""):
+        td.io.read_list(written(folder, "\n".join([json.dumps(content), *items])))
+
+
 def test_only_constant_columns(folder: Path) -> None:
     table = td.Table({"a": [1, 1], "b": [2, 2]})
     assert check_round_trip(folder / "one.jsonl", td.k_best_networks(table, 5)).floor == -math.inf
@@ -269,7 +286,7 @@ def test_sizes_of_classes_are_checked(folder: Path, classes: str) -> None:
 
 def test_a_class_by_another_member_is_the_same_class(folder: Path) -> None:
     """Equal parents are not the only way to list a class twice."""
-    found = td.k_best_networks(td.example_table(), 2)
+    found = td.k_best_networks(td.example_table(), 2, "bdeu")
     assert td.EquivalenceClass(found[0]) == td.EquivalenceClass(found[1])
     lines = [json.loads(line) for line in list_lines(found)]
     lines[0]["what"] = "classes"

@@ -88,7 +88,7 @@ class Facts:
 
     @property
     def is_whole(self) -> bool:
-        return self.numbers is not None and bool(np.all(self.numbers == np.floor(self.numbers)))
+        return self.numbers is not None and not self.column.is_float
 
     @property
     def known(self) -> NDArray[np.int64]:
@@ -192,12 +192,9 @@ def type_by_column(types: Mapping[str, str] | None, names: Sequence[str]) -> dic
 
 def facts_of(column: Column, place: int, counts: NDArray[np.int64] | None = None) -> Facts:
     numbers = None
-    if (
-        holds_numbers(column)
-        and len(column.values)
-        and -MOST_WHOLE < column.values[0] <= column.values[-1] < MOST_WHOLE
-    ):
-        numbers = np.array(column.values, dtype=np.float64)
+    if holds_numbers(column) and len(column.values):
+        is_exact = column.is_float or -MOST_WHOLE < column.values[0] <= column.values[-1] < MOST_WHOLE
+        numbers = np.array(column.values, dtype=np.float64) if is_exact else None
     n_rows = len(column.codes) if counts is None else int(counts.sum())
     n_by_value = np.bincount(column.codes + 1, counts, len(column.values) + 1)[1:].astype(np.int64)
     return Facts(column, place, n_rows, numbers, words_of(column.name), n_by_value, has_order=counts is None)

@@ -310,13 +310,16 @@ def _refuse_first(is_bad: Marks, message: str) -> None:
 
 
 def _proof(content: Any) -> Proof:
+    content = {"gain": None, **content} if isinstance(content, dict) else content  # files of old have none
     _require_keys(content, [field.name for field in fields(Proof)])
     status, limit, space = content["status"], content["limit"], content["space"]
     if not isinstance(status, str) or status not in Status.__members__:
         raise _Wrong(f"'status' should be one of {', '.join(Status.__members__)}, not {_shown(status)}")
     if not isinstance(limit, str | None) or not isinstance(space, str):
         raise _Wrong("'limit' and 'space' of the proof should be texts")
-    return Proof(Status[status], _claimed(content, "bound"), _claimed(content, "gap"), limit, space)
+    if (gain := content["gain"]) is not None and _as_float(gain) is None:
+        raise _Wrong(f"'gain' should be a number, not {_shown(gain)}")
+    return Proof(Status[status], _claimed(content, "bound"), _claimed(content, "gap"), limit, space, gain)
 
 
 def _stats(content: Any) -> Stats:

@@ -194,32 +194,32 @@ def _fill_blocks(
         )
         if by_states is None:
             return None
-        added = _finite(by_states, table, columns)
+        added = _finite(by_states, table, columns, kind)
     joint = _core.score_block_sets(scored.score, added, most, run.limits)
     return None if joint is None else SetStore(n, joint, (None,) * n)
 
 
 def bytes_of_blocks(table: Table, columns: Sequence[int], kind: BlockKind, threads: int) -> float:
     """What scores of all sets take, with what is summed for sets of numbers and of categories, while they are made."""
-    n, n_numbers = len(columns), sum(not table.states[v] for v in columns)
+    n, n_numbers = len(columns), sum(map(table.is_number, columns))
     parts = kind.has_squares * set_bytes(n_numbers) + 2 * kind.counts_states * set_bytes(n - n_numbers)
     return set_bytes(n) + parts + (threads + 2) * kind.walk_bytes(table, columns)
 
 
-def _finite(by_states: Floats, table: Table, columns: Sequence[int]) -> Floats:
+def _finite(by_states: Floats, table: Table, columns: Sequence[int], kind: BlockKind) -> Floats:
     """The scores of sets of categories, with numbers for those that have none, for their penalty is hopeless: numbers
     may have them as parents all the same.
 
     Each category more costs so much that any family of a category in such a set, with numbers among its parents or not,
     is further than ``HOPELESS_NATS`` below the category without parents: these score at least -N ln r less their
-    penalty, and numbers explain no more than N ln(N + 1) / 2 of each column of a block.
+    penalty, and numbers explain no more than all columns together.
     """
     hopeless = np.isneginf(by_states)
     if not hopeless.any():
         return by_states
     n_rows, most_states = table.n_rows, max(int(table.arities[v]) for v in columns)
     alone = n_rows * math.log(most_states) + BIC().least_penalty(n_rows, most_states)
-    each = HOPELESS_NATS + alone + n_rows / 2 * math.log(n_rows + 1) * most_states
+    each = HOPELESS_NATS + alone + max(kind.explained(table))
     sizes = np.bitwise_count(np.arange(len(by_states), dtype=np.uint64))
     least = float(by_states[~hopeless].min())
     return np.where(hopeless, least - each * sizes, by_states)

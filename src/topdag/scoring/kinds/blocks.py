@@ -190,15 +190,19 @@ class BlockKind(MatrixScore):
             return alone[np.newaxis]
         return np.stack([alone, _standardised(rest, weights)])
 
-    def bounds_alone(self, table: Table) -> list[float]:
-        """Per variable: what all others explain of its block, which no parents can exceed, for a category beside a log
-        likelihood of 0."""
+    def explained(self, table: Table) -> list[float]:
+        """Return in nats, for each variable, what all others explain of its block, which no parents can exceed."""
         n, n_rows = table.n_variables, table.n_rows
         blocks = self.blocks_of(table, range(n))
         matrix, floor = Scatter.plain(blocks.correlations), 1 / (n_rows + 1)
         explained = BlockScore(matrix, blocks.begins, blocks.places, n, -n_rows / 2, 0.0, None, 0.0, floor)
         whole = explained.of(list(range(n)))
-        bounds = [whole - explained.of([v for v in range(n) if v != x]) for x in range(n)]
+        return [whole - explained.of([v for v in range(n) if v != x]) for x in range(n)]
+
+    def bounds_alone(self, table: Table) -> list[float]:
+        """Return for each variable what no family exceeds: for a number what all others explain, for a category that
+        beside a log likelihood of 0."""
+        n_rows, bounds = table.n_rows, self.explained(table)
         if not self.counts_states:
             return bounds
         least = [
