@@ -286,3 +286,22 @@ def test_rows_with_gaps_where_nothing_is_said_of_them(frame: pd.DataFrame) -> No
     learner = td.estimators.StructureLearner().fit(many)
     assert learner.table_.incomplete
     assert learner.score(many) == pytest.approx(learner.network_.fit(learner.table_).log_likelihood(many) / len(many))
+
+
+def test_a_mixed_frame_with_gaps_and_row_names_is_fitted_and_scored() -> None:
+    rng = np.random.default_rng(5)
+    sex = rng.choice(["f", "m"], 120)
+    height = 160 + 12 * (sex == "m") + rng.normal(0, 5, 120)
+    weight = height - 100 + rng.normal(0, 4, 120)
+    rows = pd.DataFrame({"name": [f"p{i}" for i in range(120)], "sex": sex, "height": height, "weight": weight})
+    rows["visits"] = rng.integers(0, 7, 120)
+    rows.loc[3, "height"] = np.nan
+    learner = td.estimators.StructureLearner().fit(rows[:100])
+    assert learner.table_.names == ("sex", "height", "weight", "visits") and learner.table_.n_rows == 99
+    assert learner.answer_.kind == td.RankBIC() and learner.network_ == td.best_network(rows[:100]).network
+    assert {frozenset(edge) for edge in learner.network_.edges} >= {frozenset(("height", "weight"))}
+    held_out = rows[100:]
+    empty = td.estimators.StructureLearner(max_parents=0).fit(rows[:100])
+    assert learner.score(held_out) > empty.score(held_out)
+    by_name = rows.set_index("name")
+    assert td.estimators.StructureLearner().fit(by_name[:100]).network_ == learner.network_
