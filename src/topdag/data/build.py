@@ -310,7 +310,8 @@ def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, C
     may_vary = next((column.name for column in draft.columns if column.name in useless and len(column.values)), None)
     if may_vary is None:
         return f"{few}, since {said}"
-    return f"{few}, since {said}. If a column is a variable after all, say so: {option('types', {may_vary: 'categorical'})}"
+    change = option("types", {may_vary: "categorical"})
+    return f"{few}, since {said}. If a column is a variable after all, say so: {change}"
 
 
 def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[str], tuple[str, ...]]:

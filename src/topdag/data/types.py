@@ -245,8 +245,6 @@ def clock(facts: Facts) -> ColumnType | None:
 
 
 def identifier(facts: Facts) -> ColumnType | None:
-    if facts.numbers is None and holds_numbers(facts.column) and facts.n_values > MOST_STATES_OF_ORDERED:
-        return ColumnType("identifier", "numbers too large to measure anything")
     if facts.numbers is None:
         return identifying_words(facts)
     if not facts.is_whole or (facts.n_values <= 10 and not facts.differs_in_every_row):
@@ -273,6 +271,8 @@ def is_balanced(facts: Facts) -> bool:
 
 
 def identifying_words(facts: Facts) -> ColumnType | None:
+    if holds_numbers(facts.column) and facts.n_values > MOST_STATES_OF_ORDERED:
+        return ColumnType("identifier", "numbers too large to measure anything")
     n_filled = facts.n_filled
     if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
         named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
