@@ -48,8 +48,8 @@ class Table:
     decides by how many rows would go.
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``types`` says what a column is where the guess
-    is wrong, "*" for all that are not named: "continuous" keeps numbers, which have no states. Columns that ``columns`` does not name, where it
-    names any, or that ``leave_out`` names are not looked at. ``interventions``: the
+    is wrong, "*" for all that are not named: "continuous" keeps numbers, which have no states. Columns that
+    ``columns`` does not name, where it names any, or that ``leave_out`` names are not looked at. ``interventions``: the
     column that says which variables were set by experiment in each row (names with ; between them, empty for none), or
     these names by row; such rows tell nothing of the causes of what was set.
 
