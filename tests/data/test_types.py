@@ -159,8 +159,8 @@ def test_tables_of_counts() -> None:
         assert table.names == ("a", "b", "c") and table.n_rows == sum(i * 3 % 7 for i in range(12))
         assert table.types[name].type == "weight"
         assert table.decisions == (
-            f"{name!r} says how many rows each row stands for (a table of counts); types={{{name!r}: 'count'}} makes "
-            "it a variable.",
+            f"{name!r} says how many rows each row stands for (a table of counts); "
+            f"types={{{name!r}: 'count'}} makes it a variable.",
         )
     assert table == td.Table({**columns, name: [i * 3 % 7 for i in range(12)]}, weights=name)
     as_variable = td.Table({**columns, "Freq": [i * 3 % 7 for i in range(12)]}, types={"Freq": "count"})

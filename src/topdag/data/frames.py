@@ -300,8 +300,9 @@ def missing_codes_by_engine(frame: Any, schema: Mapping[str, Any], options: Opti
             continue
         cell = cells[name]
         inner = [nw.when(cell > least).then(cell).min(), nw.when(cell < most).then(cell).max()]
-        n_gaps, n_distinct, *nearest = answers(frame, [cell.is_null().sum(), cell.n_unique(), *inner])
-        code = missing_code(least, nearest[0], nearest[1], most)
+        asked = [cell.is_null().sum(), cell.n_unique(), *inner]
+        n_gaps, n_distinct, next_least, next_most = answers(frame, asked)
+        code = missing_code(least, next_least, next_most, most)
         if code is not None and n_distinct - (n_gaps > 0) >= FEWEST_OF_NUMBERS:
             found[name] = code
     return found

@@ -308,6 +308,8 @@ def is_balanced(facts: Facts) -> bool:
 
 
 def identifying_words(facts: Facts) -> ColumnType | None:
+    if holds_numbers(facts.column) and facts.n_values > MOST_STATES_OF_ORDERED:
+        return ColumnType("identifier", "numbers too large to measure anything")
     n_filled = facts.n_filled
     if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
         named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
