@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topdag.answers.compare import compare
     from topdag.answers.summary import summary
     from topdag.data.discretize import Quantile, Uniform
-    from topdag.data.read import read_table
+    from topdag.data.files.read import read_table
     from topdag.data.table import Table
     from topdag.errors import (
         ConstraintError,
@@ -79,7 +79,7 @@ _PLACES = {
     "answers.compare": "compare",
     "answers.summary": "summary",
     "data.discretize": "Quantile Uniform",
-    "data.read": "read_table",
+    "data.files.read": "read_table",
     "data.table": "Table",
     "errors": "ConstraintError FileError Interrupted LostWorker NetworkError NotAllowed OutOfTime "
     "ScoreError TableError TooLarge",

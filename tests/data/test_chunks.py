@@ -20,7 +20,8 @@ import pytest
 from parquet_folders import ENGINES, only, written
 
 import topdag as td
-from topdag.data import frames, series, sniff
+from topdag.data import frames, series
+from topdag.data.files import sniff
 from topdag.data.lazy import chunks, distinct
 
 pytest.importorskip("pyarrow", reason="Parquet files are written with pyarrow")

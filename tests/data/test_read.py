@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from topdag.data import delimited as text_cells
-from topdag.data import read as reading
 from topdag.data.convert import as_table
-from topdag.data.read import read_table
+from topdag.data.files import delimited as text_cells
+from topdag.data.files import read as reading
+from topdag.data.files.read import read_table
 from topdag.data.table import Table
 from topdag.errors import TableError
 

@@ -239,7 +239,7 @@ def test_most_states_and_variables_are_allowed():
 def test_importing_tables_is_light():
     heavy = "narwhals pandas polars pyarrow duckdb dask csv decimal"
     code = (
-        "import sys, topdag.data.table, topdag.data.read; topdag.data.table.Table({'x': [0, 1], 'y': [1, 0]}); "
+        "import sys, topdag.data.table, topdag.data.files.read; topdag.data.table.Table({'x': [0, 1], 'y': [1, 0]}); "
         f"print([name for name in '{heavy}'.split() if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -21,8 +21,8 @@ from topdag import errors
 from topdag.answers.results import Stats
 from topdag.cli import main as cli
 from topdag.cli.commands.demo import csv_text
-from topdag.data import delimited as text_cells
 from topdag.data import discretize
+from topdag.data.files import delimited as text_cells
 from topdag.io.networks import read_either
 from topdag.search import checkpoints
 from topdag.search.open_nodes import Node, OpenParts

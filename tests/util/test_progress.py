@@ -22,7 +22,7 @@ from topdag._util import progress as displays
 from topdag._util import run as runs
 from topdag._util.run import Run
 from topdag.cli.main import main
-from topdag.data import read as reading
+from topdag.data.files import read as reading
 from topdag.io.networks import write_network
 
 LATER = td.types.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)

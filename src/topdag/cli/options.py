@@ -39,9 +39,9 @@ from topdag.data.table import Table
 from topdag.data.types import TYPES
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
-from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import how_to_keep_all
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
+from topdag.scoring.kinds.for_table import scored_as
 from topdag.scoring.scores import Scores
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from topdag._util.bitsets import MOST_VARIABLES
 from topdag._util.messages import Place, check_known, listing, plural
 from topdag._util.options import option
 from topdag.data.columns import (
+    MANY_ROWS,
     MISSING,
     MOST_STATES,
     Codes,
@@ -24,10 +25,10 @@ from topdag.data.columns import (
     chosen,
     column_of_array,
     declare,
+    holds_numbers,
     observed_codes,
 )
 from topdag.data.continuous import as_states, is_ordered, numbers_of, stays_number, without_missing_codes
-from topdag.data.delimited import TextFormat
 from topdag.data.discretize import (
     OTHERS,
     Discretize,
@@ -37,6 +38,7 @@ from topdag.data.discretize import (
     rules_by_column,
     whole_as_integers,
 )
+from topdag.data.files.delimited import TextFormat
 from topdag.data.gaps import (
     MISSING_WORDS,
     advice_on_gaps,
@@ -62,8 +64,6 @@ from topdag.data.notes import (
     notes_on_interventions,
     notes_on_many_states,
 )
-from topdag.data.ordered_words import order_of_words
-from topdag.data.repeated import note_on_repeated
 from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, described, type_by_column
 from topdag.errors import TableError
 
@@ -240,7 +240,9 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     is_grouped = options.grouped is not None
     draft = Draft(whole_as_integers(columns, place), weights, place, done, was_set, is_grouped=is_grouped)
     draft = typed(draft, options)
-    if options.weights is None and not options.codes_are_states and not is_grouped:
+    if len(weights) >= MANY_ROWS and options.weights is None and not options.codes_are_states and not is_grouped:
+        from topdag.data.repeated import note_on_repeated  # small tables open only what they need
+
         notes = (*note_on_repeated(draft.columns, draft.types), *notes)
     draft = draft.keep(draft.weights > 0, "weight 0")
     draft = with_own_weights(draft, options)
@@ -353,7 +355,11 @@ def with_states_and_numbers(draft: Draft, options: Options) -> tuple[Draft, set[
 
 def in_order(column: Column) -> Column:
     """Return the column with states of a known scale, such as low, medium and high, in their order."""
-    order = None if column.declared else order_of_words(tuple(column.values))
+    if column.declared or holds_numbers(column):
+        return column
+    from topdag.data.ordered_words import order_of_words  # numbers need no words
+
+    order = order_of_words(tuple(column.values))
     if order is None:
         return column
     place = np.append(np.argsort(order), MISSING)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from topdag._util.brief import UnknownArgument
 from topdag.data.build import Options
 from topdag.data.columns import Interventions
-from topdag.data.delimited import TextFormat
 from topdag.data.discretize import Discretize
+from topdag.data.files.delimited import TextFormat
 from topdag.data.table import Table, table_from
 from topdag.errors import TableError
 
@@ -53,7 +53,7 @@ def as_table(source: Any, reading: Reading | None = None, memory_limit: int | No
     names = said.pop("names", None)
     options = Options(**said, memory_limit=memory_limit, **more)
     if isinstance(source, str | os.PathLike) or hasattr(type(source), "read"):  # a frame may have such a column
-        from topdag.data.read import table_at, text_format
+        from topdag.data.files.read import table_at, text_format
 
         return table_at(source, text_format(**of_file), options)
     if of_file:

@@ -18,7 +18,6 @@ from topdag._util.options import option
 from topdag.data.columns import MANY_ROWS, Column, holds_numbers
 from topdag.data.discretize import MOST_WHOLE, OTHERS
 from topdag.data.name_words import CLOCKS, COUNTS, DATES, IDENTIFIERS, NOMINAL, RATED, WEIGHTS
-from topdag.data.ordered_words import order_of_words
 from topdag.errors import TableError
 
 TYPES = (
@@ -364,6 +363,8 @@ def is_counted(facts: Facts) -> bool:
 
 
 def words(facts: Facts) -> ColumnType | None:
+    from topdag.data.ordered_words import order_of_words  # numbers need no words
+
     if order_of_words(tuple(facts.column.values)) is not None:
         return ColumnType("ordinal", "words with an order")
     return None

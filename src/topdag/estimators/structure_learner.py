@@ -29,8 +29,8 @@ from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
 from topdag.questions.lists import k_best_networks
 from topdag.questions.sums import edge_posteriors
-from topdag.scoring.for_table import scored_as
 from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.kinds.for_table import scored_as
 
 ESS = 1.0
 """Imaginary rows, for the probabilities of rows that were not there."""

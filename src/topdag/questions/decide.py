@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
-from topdag.scoring.allowed import are_few, require_enough_parents
 from topdag.scoring.choice import form_of_scores, kept_by_default
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.base import MatrixScore
@@ -127,12 +126,16 @@ def decide(request: Request, question: Question) -> Decision:
     _require_few(request, len(columns), question)
     kind, constraints = together(request.kind, request.constraints)
     compiled = compiled_for(table, columns, constraints)
+    is_short = False
     if compiled is not None:
+        from topdag.scoring.allowed import are_few, require_enough_parents  # only constraints need it
+
         require_enough_parents(compiled.families, request.max_parents)
+        is_short = are_few(compiled.families)
     keep = keep or kept_by_default(table, columns, request.max_parents, compiled)
     form = form_of_scores(table, columns, kind, request.max_parents, keep, compiled)
     by_lists = form.engine is Engine.SEARCH
-    is_listed = by_lists or keep not in (None, "all") or (compiled is not None and are_few(compiled.families))
+    is_listed = by_lists or keep not in (None, "all") or is_short
     known = _Known(len(columns), is_listed, by_lists and keep is None, compiled)
     chosen = _engine(request, question, known)
     is_search = chosen.engine is Engine.SEARCH and request.engine is None

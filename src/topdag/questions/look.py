@@ -8,7 +8,7 @@ from topdag._util.brief import brief
 from topdag.answers.look import Look
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
-from topdag.scoring.for_table import default_score, fitting
+from topdag.scoring.kinds.for_table import default_score, fitting
 
 
 @brief

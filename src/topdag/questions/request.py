@@ -20,10 +20,10 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
-from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.base import MatrixScore
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, SetScore, as_kind, coded
+from topdag.scoring.kinds.for_table import scored_as
 from topdag.scoring.kinds.interventions import WhereNotSet, kind_for
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within

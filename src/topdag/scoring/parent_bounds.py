@@ -16,9 +16,9 @@ from topdag._util.brief import brief
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
 from topdag.scoring.kinds.discrete import BIC, KindLike
+from topdag.scoring.kinds.for_table import scored_as
 from topdag.scoring.mdl_theorems import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.scoring.score import score
 from topdag.search.family_lists import FamilyLists

@@ -18,15 +18,12 @@ from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
-from topdag.scoring.allowed import allowed_only, can_list_all, score_allowed
 from topdag.scoring.choice import form_of_scores, kept_by_default
-from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
+from topdag.scoring.kinds.for_table import scored_as
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
-from topdag.scoring.pruned import PrunedScores
-from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, SumsTooLarge, finest_for, round_store
 from topdag.scoring.scores import Scores, cutoff_of
 from topdag.scoring.task import Drawn, ScoringTask, compiled_for, scored_columns
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
     from topdag.scoring.elsewhere import Elsewhere
+    from topdag.scoring.pruned import PrunedScores
 
 
 @brief
@@ -207,8 +205,12 @@ def _lists_of(task: ScoringTask, known: CompiledConstraints | None, run: Run) ->
 
         pruned = score_node_averages(_with_rules(task, known), run)
     elif known is None and not task.losses:
+        from topdag.scoring.pruned_gaussian import score_worth_keeping
+
         pruned = score_worth_keeping(task, run)
     else:
+        from topdag.scoring.allowed import score_allowed
+
         pruned = score_allowed(_with_rules(task, known), run)
     return None if pruned is None else _ScoredStore(pruned.store, pruned.grid, pruned)
 
@@ -239,6 +241,8 @@ def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | 
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
+        from topdag.scoring.allowed import allowed_only
+
         found = allowed_only(filled, task, grid, run, is_whole=not left_out)
         if found is None:
             return None
@@ -273,6 +277,7 @@ def scored_whole(scores: Scores, run: Run, *, relaxed: bool | None = None) -> Sc
     """With all families that are allowed in lists; None when they are too many, their scores too far apart to be told
     on one grid, or the time is up."""
     from topdag.knowledge.compiled import free_rules
+    from topdag.scoring.allowed import can_list_all
 
     rules = free_rules(scores.scored_names) if scores.compiled is None else scores.compiled.families
     if not can_list_all(rules, scores.max_parents):

@@ -20,7 +20,6 @@ from topdag.networks.checks import require_known
 from topdag.networks.network import Network
 from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, Within, how_to_keep_all, keep_epsilon, kept_as
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.rounding import HOPELESS_NATS, require_fine
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import Store
@@ -28,6 +27,7 @@ from topdag.search.stores import Store
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints, Rest
     from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.pruned import PrunedScores
 
 
 @dataclass(frozen=True, eq=False)

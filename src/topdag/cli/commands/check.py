@@ -25,8 +25,8 @@ from topdag.data.table import Table
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.io.networks import Source, read_json
 from topdag.networks.network import Network
-from topdag.scoring.for_table import taken_by
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict, kind_to_dict
+from topdag.scoring.kinds.for_table import taken_by
 
 CHECKED_FORMATS = ("topdag-answer", "topdag-network")
 

@@ -32,9 +32,9 @@ from topdag.errors import FileError, ScoreError
 from topdag.io.networks import read_network
 from topdag.io.scores import ending_of_scores, require_names_for, write_scores
 from topdag.networks.network import Network
-from topdag.scoring.for_table import scored_as
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+from topdag.scoring.kinds.for_table import scored_as
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores

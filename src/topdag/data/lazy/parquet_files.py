@@ -23,9 +23,9 @@ from topdag._util.options import option
 from topdag._util.run import usable_cores
 from topdag.data.columns import Used, left_in
 from topdag.data.discretize import MOST_WHOLE
+from topdag.data.files.sniff import PARQUET_ENDINGS
 from topdag.data.lazy.distinct import BYTES_OF_A_CELL
 from topdag.data.lazy.parquet_columns import FileColumn, Schema, joint_type, names_in_all, why_not_duckdb
-from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
 
 

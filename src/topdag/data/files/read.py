@@ -21,9 +21,9 @@ from topdag._util.options import all_of, option
 from topdag._util.progress import display_for, shown_meanwhile
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, Interventions, are_numbers, column_of_texts, left_in, names_for
-from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
-from topdag.data.sniff import PARQUET, PARQUET_ENDINGS, may_be_large_parquet, no_table, stands_for_many
+from topdag.data.files.delimited import MISSING_VALUES, TextFormat, cells_of
+from topdag.data.files.sniff import PARQUET, PARQUET_ENDINGS, may_be_large_parquet, no_table, stands_for_many
 from topdag.data.table import Table, table_of_columns, table_of_frame
 from topdag.errors import TableError, why_not_opened
 

@@ -17,7 +17,7 @@ from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import usable_cores
 from topdag.data.columns import ALL_USED, Codes, Used
-from topdag.data.sniff import UTF_8, marked_encoding
+from topdag.data.files.sniff import UTF_8, marked_encoding
 from topdag.errors import TableError
 
 SEPARATORS = (",", ";", "\t", "|")

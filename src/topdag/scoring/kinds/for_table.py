@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from topdag.data.adapt import complete_rows, integers_as_numbers, numbers_binned, whole_numbers_as_states
 from topdag.data.table import Table
 from topdag.scoring.kinds.base import ScoreKind
 from topdag.scoring.kinds.discrete import BIC, NAL, KindLike, as_kind
@@ -38,6 +37,8 @@ def fitting(table: Table) -> Table:
     n = len(scored_columns(table))
     if n <= SEARCH_LIMIT or not (table.continuous or table.ordered):
         return table
+    from topdag.data.adapt import numbers_binned  # few tables are adapted
+
     return numbers_binned(table, f"{n} variables are more than the {SEARCH_LIMIT} that RankBIC takes")
 
 
@@ -57,10 +58,14 @@ def default_score(table: Table, *, weighs: bool = False) -> ScoreKind:
 def taken_by(table: Table, kind: ScoreKind) -> Table:
     """Return the table with numbers as states or states as numbers, where the score takes only one of them, and
     without incomplete rows, where nothing was said of these and the score needs every cell."""
-    if table.incomplete and "missing" not in table.reading and not isinstance(kind, NAL):
-        table = complete_rows(table)
-    if kind.numbers is None and table.continuous:
+    is_short = table.incomplete and "missing" not in table.reading and not isinstance(kind, NAL)
+    as_states = kind.numbers is None and bool(table.continuous)
+    as_numbers = kind.numbers == "all" and len(table.continuous) < table.n_variables
+    if not (is_short or as_states or as_numbers):
+        return table
+    from topdag.data.adapt import complete_rows, integers_as_numbers, whole_numbers_as_states
+
+    table = complete_rows(table) if is_short else table
+    if as_states:
         return whole_numbers_as_states(table)
-    if kind.numbers == "all" and len(table.continuous) < table.n_variables:
-        return integers_as_numbers(table)
-    return table
+    return integers_as_numbers(table) if as_numbers else table
