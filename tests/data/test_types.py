@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import topdag as td
-from topdag.data.types import TYPES
+from topdag.data.guess.types import TYPES
 
 N = 120
 RNG = np.random.default_rng(7)

@@ -18,7 +18,7 @@ from topdag.data.build import Options, build
 from topdag.data.columns import Column, Interventions, array_columns, as_array, columns_of, with_states
 from topdag.data.discretize import Discretize
 from topdag.data.gaps import incomplete_refused
-from topdag.data.types import ColumnType
+from topdag.data.guess.types import ColumnType
 from topdag.errors import ScoreError, TableError
 
 if TYPE_CHECKING:
