@@ -7,7 +7,7 @@ import pytest
 
 import topdag as td
 from topdag.data.adapt import complete_rows, integers_as_numbers, is_declared, whole_numbers_as_states
-from topdag.data.guess.ordered_words import lower_end, order_of_words
+from topdag.data.guess.words import lower_end, order_of_words
 
 DAYS = [13 * i % 67 for i in range(60)]
 COLUMNS = {

@@ -357,7 +357,7 @@ def in_order(column: Column) -> Column:
     """Return the column with states of a known scale, such as low, medium and high, in their order."""
     if column.declared or holds_numbers(column):
         return column
-    from topdag.data.guess.ordered_words import order_of_words  # numbers need no words
+    from topdag.data.guess.words import order_of_words  # numbers need no words
 
     order = order_of_words(tuple(column.values))
     if order is None:
