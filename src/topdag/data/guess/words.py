@@ -1,5 +1,5 @@
-"""Words: those in the names of columns that tell what a column is, and those with an order, such as low, medium, high, or
-intervals such as 18-24."""
+"""Words: those in names of columns that tell what a column is, and those with an order, such as low, medium, high,
+or intervals such as 18-24."""
 
 from __future__ import annotations
 
