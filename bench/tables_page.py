@@ -20,9 +20,9 @@ STOPPED = """\
 A stopped search prints the best network that it found, with a bound. The limit is one of the clock, so that a busy
 machine stops more of them."""
 ASIDE = """\
-The figures for the tables kept aside are a little too good: their totals were seen while rules changed. A choice between
-two rules fell on the one that loses no column there, and a rule about years was prompted by three tables, one of them
-kept aside. Before these changes 98.9 % were treated alike, and 95.4 % exact."""
+The figures for the tables kept aside are a little too good: their totals were seen while rules changed. A choice
+between two rules fell on the one that loses no column there, and a rule about years was prompted by three tables, one
+of them kept aside. Before these changes 98.9 % were treated alike, and 95.4 % exact."""
 PARTS = {"open": "tables that the rules were derived from", "aside": "tables kept aside"}
 
 
