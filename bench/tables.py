@@ -50,10 +50,16 @@ def main(arguments: list[str] | None = None) -> None:
         if asked.only:
             return
         RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        RESULTS.write_text(as_text(results))
     from bench.tables_page import write_page
 
     write_page(json.loads(RESULTS.read_text()))
+
+
+def as_text(results: dict[str, Any]) -> str:
+    """Return JSON with a line for each table."""
+    lines = ",\n".join(f"  {json.dumps(row)}" for row in results["tables"])
+    return json.dumps(results | {"tables": []}, indent=1).replace('"tables": []', f'"tables": [\n{lines}\n ]') + "\n"
 
 
 def measure(folder: Path, tables: list[Path]) -> dict[str, Any]:
@@ -76,6 +82,9 @@ def measure(folder: Path, tables: list[Path]) -> dict[str, Any]:
         who: {part: shares([row for row in found if row["part"] == part]) for part in ("open", "aside")}
         for who, found in types.items()
     }
+    for row in rows:
+        row["kinds"] = dict(Counter(row.pop("types").values()).most_common())
+        del row["values"]
     return {
         "date": str(date.today()),
         "machine": machine(),

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.column_labels import LEFT_OUT
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, PICTURE = DOCS / "develop" / "any_table.md", DOCS / "pictures" / "any_table.png"
 WAYS = {"file": "the file as it is", "rewritten": "the file that pandas wrote again", "frame": "the frame, in Python"}
@@ -14,6 +16,13 @@ OUTCOMES = ("proved", "stopped", "refused")
 COLOURS = {"proved": "#00897b", "stopped": "#ffb300", "refused": "#c62828", "topdag": "#00897b", "pandas": "#9e9e9e"}
 FACTOR = 3
 """Times what pandas takes, for nine tables in ten."""
+STOPPED = """\
+A stopped search prints the best network that it found, with a bound. The limit is one of the clock, so that a busy
+machine stops more of them."""
+ASIDE = """\
+The figures for the tables kept aside are a little too good: their totals were seen while rules changed. A choice
+between two rules fell on the one that loses no column there, and a rule about years was prompted by three tables, one
+of them kept aside. Before these changes 98.9 % were treated alike, and 95.4 % exact."""
 PARTS = {"open": "tables that the rules were derived from", "aside": "tables kept aside"}
 
 
@@ -47,7 +56,7 @@ def page_lines(results: Mapping[str, Any]) -> Iterator[str]:
         "",
     )
     yield from markdown(["asked of", *OUTCOMES], ([WAYS[way], *counted(results, way)] for way in WAYS))
-    yield from ("", "A stopped search prints the best network that it found, with a bound.", "")
+    yield from ("", STOPPED, "")
     yield from refusals(tables)
     yield from ("", "## Types of columns", "")
     yield from type_lines(results["types"])
@@ -84,6 +93,7 @@ def type_lines(types: Mapping[str, Any]) -> Iterator[str]:
         "twenty lines of pandas, which know the number of values, what is a float, and where values repeat.",
         "",
     )
+    yield from (ASIDE, "")
     head = ["", "columns", "exact", "pandas", "treated alike", "pandas"]
     yield from markdown(head, ([PARTS[part], *both(types, part)] for part in PARTS))
     for part, name in PARTS.items():
@@ -119,7 +129,7 @@ def time_lines(results: Mapping[str, Any]) -> Iterator[str]:
     rows = (
         [
             f"`{row['table']}`",
-            f"{sum(of not in ('identifier', 'text', 'date', 'duplicate', 'weight') for of in row['types'].values())}",
+            str(sum(n for of, n in row["kinds"].items() if of not in (*LEFT_OUT, "weight"))),
             f"{row['rows']:,}",
             row["file"]["outcome"],
             f"{row['file']['seconds']:.1f}",
@@ -173,13 +183,13 @@ def draw_types(axes: Any, types: Mapping[str, Any]) -> None:
     counts = [types["topdag"]["aside"]["by type"][label]["columns"] for label in labels]
     ticks = [f"{label}\n{n}" for label, n in zip(labels, counts, strict=True)]
     axes.set_xticks(range(len(labels)), ticks, fontsize=7, rotation=30)
-    axes.set(title="Columns of the tables kept aside that are treated alike", ylabel="%", ylim=(0, 105))
-    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    axes.set(title="Columns of tables kept aside, treated alike", ylabel="%", ylim=(0, 105))
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=2, frameon=False, fontsize=8)
 
 
 def draw_ratios(axes: Any, ratios: Sequence[float]) -> None:
     ordered = sorted(ratios)
     axes.plot(ordered, [100 * (place + 1) / len(ordered) for place in range(len(ordered))], color=COLOURS["topdag"])
     axes.axvline(FACTOR, color=COLOURS["refused"], linewidth=1, linestyle=":")
-    axes.set(xscale="log", title="First answer, over import and read of pandas", xlabel="processor time, ratio")
+    axes.set(xscale="log", title="Time of the first answer", xlabel="ratio to import and read of pandas")
     axes.set(ylabel="% of tables", ylim=(0, 101))

@@ -7,7 +7,7 @@ import pytest
 
 import topdag as td
 from topdag.data.adapt import complete_rows, integers_as_numbers, is_declared, whole_numbers_as_states
-from topdag.data.ordered_words import lower_end, order_of_words
+from topdag.data.guess.words import lower_end, order_of_words
 
 DAYS = [13 * i % 67 for i in range(60)]
 COLUMNS = {
@@ -71,9 +71,9 @@ def test_scores_take_tables_so() -> None:
     assert td.score(table, "bic").table.arities.tolist() == [60, 9, 2]
     numbers = td.Table(COLUMNS, leave_out=["sex"])
     assert td.score(numbers, "gaussian-bic").table.continuous == ("days", "height", "score")
-    gaps = COLUMNS | {"sex": [None if i < 20 else s for i, s in enumerate(COLUMNS["sex"])]}
+    gaps = COLUMNS | {"sex": [None if i < 40 else s for i, s in enumerate(COLUMNS["sex"])]}
     kept = td.Table({name: gaps[name] for name in ("sex",)} | {"b": ["x", "y"] * 30})
-    assert kept.missing == {"sex": 20} and td.score(kept, "bic").table.n_rows == 40
+    assert kept.missing == {"sex": 40} and td.score(kept, "bic").table.n_rows == 20
 
 
 # ---- Words in order

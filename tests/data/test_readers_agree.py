@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,39 +44,35 @@ COLUMNS: dict[str, list[Any]] = {
 }
 COLUMNS["age"] = [9999 if a == 99 * 101 else a for a in COLUMNS["age"]]
 WHOLE = [name for name in COLUMNS if name not in ("height",)]
-WAYS = ("pandas", "nullable", "polars", "polars-lazy", "duckdb", "dask", "csv", "parquet", "folder", "dicts", "arrow")
 
 
-def source(way: str, columns: dict[str, list[Any]], folder: Path) -> Any:
-    table = pa.table(columns)
+def file_of(columns: dict[str, list[Any]], way: str, folder: Path) -> Path:
     if way == "csv":
         pd.DataFrame(columns).to_csv(folder / "rows.csv", index=False)
         return folder / "rows.csv"
-    if way in ("parquet", "folder"):
-        (folder / "rows").mkdir()
-        parquet.write_table(table[:60] if way == "folder" else table, folder / "rows" / "0.parquet")
-        if way == "folder":
-            parquet.write_table(table[60:], folder / "rows" / "1.parquet")
-            return folder / "rows"
-        return folder / "rows" / "0.parquet"
-    if way == "dicts":
-        return table.to_pylist()
-    if way == "arrow":
-        return table
-    if way == "duckdb":
-        return pytest.importorskip("duckdb").connect().from_arrow(table)
-    if way.startswith("polars"):
-        frame = pytest.importorskip("polars").from_arrow(table)
-        return frame.lazy() if way == "polars-lazy" else frame
-    frame = pd.DataFrame(columns)
-    if way == "nullable":
-        return frame.convert_dtypes()
-    return frame if way == "pandas" else pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+    (folder / "rows").mkdir()
+    table, ends = pa.table(columns), [0, 60, N * 100] if way == "folder" else [0, N * 100]
+    for part, (begin, end) in enumerate(pairwise(ends)):
+        parquet.write_table(table[begin:end], folder / "rows" / f"{part}.parquet")
+    return folder / "rows" if way == "folder" else folder / "rows" / "0.parquet"
+
+
+FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "dicts": lambda columns: pa.table(columns).to_pylist(),
+    "arrow": pa.table,
+    "pandas": pd.DataFrame,
+    "nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "polars": lambda columns: pytest.importorskip("polars").from_arrow(pa.table(columns)),
+    "polars-lazy": lambda columns: pytest.importorskip("polars").from_arrow(pa.table(columns)).lazy(),
+    "duckdb": lambda columns: pytest.importorskip("duckdb").connect().from_arrow(pa.table(columns)),
+    "dask": lambda columns: pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(columns), npartitions=2),
+}
 
 
 def table_by(way: str, rows_by_name: dict[str, list[Any]], folder: Path, **said: Any) -> td.Table:
-    rows = source(way, rows_by_name, folder)
-    return td.read_table(rows, **said) if isinstance(rows, Path) else td.Table(rows, **said)
+    if way in FRAMES:
+        return td.Table(FRAMES[way](rows_by_name), **said)
+    return td.read_table(file_of(rows_by_name, way, folder), **said)
 
 
 SAID: list[dict[str, Any]] = [
@@ -90,7 +88,7 @@ def known(of: td.data.types.ColumnType) -> tuple[Any, ...]:
     return of.type, of.reason, of.given, of.n_missing
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*FRAMES, "csv", "parquet", "folder"])
 @pytest.mark.parametrize("said", SAID, ids=str)
 def test_small_tables(way: str, said: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Types, what is left out, gaps, and what is said of them."""

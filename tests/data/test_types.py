@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import topdag as td
-from topdag.data.types import TYPES
+from topdag.data.guess.types import TYPES
 
 N = 120
 RNG = np.random.default_rng(7)
@@ -117,8 +117,8 @@ def test_none_as_a_category() -> None:
     assert "None" in table.states[0] and table.n_rows == N and not table.incomplete
     frame = pd.read_csv(io.StringIO(f"pain,sex,smoker\n{lines}\n"))
     gaps = td.Table(frame)
-    assert gaps.n_rows == N and gaps.missing == {"pain": N // 3}  # kept, and told
-    assert any("kept, in 'pain'" in note for note in gaps.decisions)
+    assert gaps.n_rows == N - N // 3 and not gaps.incomplete  # left out, and told
+    assert f"{N // 3} of {N} rows were dropped because of missing values" in gaps.decisions[0]
 
 
 def test_a_weight_that_is_a_body_weight() -> None:
@@ -143,7 +143,7 @@ def test_pairs_of_columns_that_determine_each_other() -> None:
         {"code": code, "word": word, "metres": x, "feet": x * 3.25, "left": -x, "coarse": [c > 1 for c in code]}
     )
     assert {name for name, of in table.types.items() if of.type == "duplicate"} == {"word", "feet", "left"}
-    assert table.types["word"].reason == "repeats 'code'" and "coarse" in table.names
+    assert table.types["word"].reason == "goes one to one with 'code'" and "coarse" in table.names
     kept = read({"code": code, "word": word}, types={"word": "categorical"})
     assert kept.names[:2] == ("code", "word")
 
@@ -159,8 +159,8 @@ def test_tables_of_counts() -> None:
         assert table.names == ("a", "b", "c") and table.n_rows == sum(i * 3 % 7 for i in range(12))
         assert table.types[name].type == "weight"
         assert table.decisions == (
-            f"{name!r} says how many rows each row stands for (a table of counts); types={{{name!r}: 'count'}} makes "
-            "it a variable.",
+            f"{name!r} says how many rows each row stands for (a table of counts); "
+            f"types={{{name!r}: 'count'}} makes it a variable.",
         )
     assert table == td.Table({**columns, name: [i * 3 % 7 for i in range(12)]}, weights=name)
     as_variable = td.Table({**columns, "Freq": [i * 3 % 7 for i in range(12)]}, types={"Freq": "count"})
@@ -235,7 +235,10 @@ def test_every_type_can_be_given(type_: str) -> None:
         ({"sex": "continuous"}, r"column 'sex' cannot be continuous: it holds 'f', .*types=\{'sex': 'categorical'\}"),
         ({"sex": "weight"}, r"the weight in row 0 \(counted from 0\) is [fm]; weights are whole numbers"),
         ({"size": "weight", "n": "weight"}, r"types=: a row has one weight, and 'size' and 'n' are both named"),
-        ({"*": "identifier"}, r"a table needs two or more variables; this one has none, since 'size' is identifier"),
+        (
+            {"*": "identifier"},
+            r"this one has none, beside columns that are no variables, 'size', 'n', 'sex', 'smoker' \(identifier: as given\)",
+        ),
         (["size"], r"types= maps names of columns to types, not \['size'\]"),
         ("continuous", r"types= maps names of columns to types"),
     ],
@@ -249,7 +252,7 @@ def test_errors_of_types(types: Any, message: str) -> None:
 def test_no_column_left() -> None:
     columns = {"id": list(range(N)), "name": [f"person {i}" for i in range(N)], "sex": FACTORS["sex"]}
     with pytest.raises(
-        td.TableError, match=r"this one has 'sex', since 'id' is identifier \(row names\); 'name' is ide"
+        td.TableError, match=r"this one has 'sex', beside columns that are no variables, 'name' \(identifier: "
     ):
         td.Table(columns)
     named = td.Table(columns, types={"name": "categorical"})
@@ -288,7 +291,7 @@ def days(n: int = N) -> list[dt.date]:
 def test_dates_are_left_out(cells: Any) -> None:
     table = td.Table(pd.DataFrame({"day": cells, **FACTORS}))
     assert table.types["day"].type == "date" and table.names == tuple(FACTORS)
-    assert "Left out: 'day' (such as " in table.decisions[0]
+    assert "Left out: 'day' (dates such as " in table.decisions[0]
 
 
 def test_texts_that_are_no_dates() -> None:

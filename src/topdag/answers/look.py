@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from topdag.data.guess.types import LEFT_OUT
 from topdag.data.table import Table
-from topdag.data.types import LEFT_OUT
 
 HEAD = ("column", "type", "values", "missing", "use")
 WIDEST = 40

@@ -35,8 +35,8 @@ from topdag.cli.values import (
 from topdag.data.convert import Reading, as_table
 from topdag.data.discretize import MANY_VALUES, RULES_IN_SHELL
 from topdag.data.gaps import MISSING_WORDS
+from topdag.data.guess.types import TYPES
 from topdag.data.table import Table
-from topdag.data.types import TYPES
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
 from topdag.scoring.keep import how_to_keep_all

@@ -54,6 +54,7 @@ from topdag.data.gaps import (
     require_none,
     rows_with_gaps,
 )
+from topdag.data.guess.types import LEFT_OUT, ColumnType, check_types, column_types, described, type_by_column
 from topdag.data.notes import (
     States,
     note_on_capitals,
@@ -64,7 +65,6 @@ from topdag.data.notes import (
     notes_on_interventions,
     notes_on_many_states,
 )
-from topdag.data.types import LEFT_OUT, ColumnType, check_types, column_types, described, type_by_column
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
@@ -241,7 +241,7 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     draft = Draft(whole_as_integers(columns, place), weights, place, done, was_set, is_grouped=is_grouped)
     draft = typed(draft, options)
     if len(weights) >= MANY_ROWS and options.weights is None and not options.codes_are_states and not is_grouped:
-        from topdag.data.repeated import note_on_repeated  # small tables open only what they need
+        from topdag.data.guess.repeated import note_on_repeated  # small tables open only what they need
 
         notes = (*note_on_repeated(draft.columns, draft.types), *notes)
     draft = draft.keep(draft.weights > 0, "weight 0")
@@ -357,7 +357,7 @@ def in_order(column: Column) -> Column:
     """Return the column with states of a known scale, such as low, medium and high, in their order."""
     if column.declared or holds_numbers(column):
         return column
-    from topdag.data.ordered_words import order_of_words  # numbers need no words
+    from topdag.data.guess.words import order_of_words  # numbers need no words
 
     order = order_of_words(tuple(column.values))
     if order is None:

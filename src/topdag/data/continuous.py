@@ -8,7 +8,7 @@ from topdag._util.messages import Place
 from topdag._util.options import option
 from topdag.data.columns import MISSING, Column, chosen, holds_numbers
 from topdag.data.discretize import MOST_WHOLE, check_finite
-from topdag.data.types import FEWEST_OF_NUMBERS, MOST_STATES_OF_ORDERED, ColumnType
+from topdag.data.guess.types import FEWEST_OF_NUMBERS, MOST_STATES_OF_ORDERED, ColumnType
 from topdag.errors import TableError
 
 LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold

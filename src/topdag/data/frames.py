@@ -40,6 +40,7 @@ from topdag.data.discretize import (
     with_cuts,
 )
 from topdag.data.gaps import advice_on_gaps, gaps_refused, note_on_dropped, note_on_states_lost
+from topdag.data.guess.types import FEWEST_OF_NUMBERS
 from topdag.data.lazy.categories import Categories, categories_in, with_categories
 from topdag.data.lazy.chunks import ChunkedRows, chunked, counted_alone, stamps
 from topdag.data.lazy.distinct import fits_in_memory, rows_fit
@@ -47,7 +48,6 @@ from topdag.data.lazy.parquet_columns import why_not_duckdb
 from topdag.data.lazy.parquet_files import frame_of_files, parquet_files
 from topdag.data.notes import note_on_missing_codes
 from topdag.data.series import columns_of_series, counted, gives_parts, is_of_duckdb, told_of
-from topdag.data.types import FEWEST_OF_NUMBERS
 from topdag.errors import TableError
 
 COLUMNS_AT_ONCE = 8
@@ -300,8 +300,9 @@ def missing_codes_by_engine(frame: Any, schema: Mapping[str, Any], options: Opti
             continue
         cell = cells[name]
         inner = [nw.when(cell > least).then(cell).min(), nw.when(cell < most).then(cell).max()]
-        n_gaps, n_distinct, *nearest = answers(frame, [cell.is_null().sum(), cell.n_unique(), *inner])
-        code = missing_code(least, nearest[0], nearest[1], most)
+        asked = [cell.is_null().sum(), cell.n_unique(), *inner]
+        n_gaps, n_distinct, next_least, next_most = answers(frame, asked)
+        code = missing_code(least, next_least, next_most, most)
         if code is not None and n_distinct - (n_gaps > 0) >= FEWEST_OF_NUMBERS:
             found[name] = code
     return found

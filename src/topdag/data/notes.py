@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topdag._util.messages import first_ones, listing, plural
 from topdag._util.options import option
 from topdag.data.columns import MANY_ROWS, Column, holds_numbers
-from topdag.data.types import ColumnType
+from topdag.data.guess.types import ColumnType
 from topdag.errors import TableError
 
 FEWEST_ROWS = 10

@@ -18,7 +18,7 @@ from topdag.data.build import Options, build
 from topdag.data.columns import Column, Interventions, array_columns, as_array, columns_of, with_states
 from topdag.data.discretize import Discretize
 from topdag.data.gaps import incomplete_refused
-from topdag.data.types import ColumnType
+from topdag.data.guess.types import ColumnType
 from topdag.errors import ScoreError, TableError
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ class Table:
     strings, integers, booleans or categories; numbers are cut as ``discretize`` says: one rule for all columns of
     floats and of whole numbers with more than 20 values, or a dict from column to rule, "*" for all others and None
     for those to be left. Floats that are all whole numbers count as integers. ``missing`` is "error", "drop" (rows),
-    "state" (one of its own) or "keep": such cells stay, for scores that take rows as far as they are complete.
+    "state" (one of its own) or "keep": such cells stay, for scores that take rows as far as they are complete; "auto"
+    decides by how many rows would go.
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
-    ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
-    numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
-    columns of floats; they have no states. Columns that ``columns`` does not name, where it
-    names any, or that ``leave_out`` names are not looked at. ``interventions``: the
+    ``states`` declares the states of columns, those without rows too. ``types`` says what a column is where the guess
+    is wrong, "*" for all that are not named: "continuous" keeps numbers, which have no states. Columns that
+    ``columns`` does not name, where it names any, or that ``leave_out`` names are not looked at. ``interventions``: the
     column that says which variables were set by experiment in each row (names with ; between them, empty for none), or
     these names by row; such rows tell nothing of the causes of what was set.
 

@@ -20,8 +20,8 @@ from topdag.data.columns import MISSING, Codes, Column
 from topdag.data.continuous import as_numbers, is_ordered, stays_number
 from topdag.data.discretize import Discretize, cut_columns, rules_by_column, whole_as_integers
 from topdag.data.encode import columns_of_rows
+from topdag.data.guess.types import column_types
 from topdag.data.table import Table, table_of_columns
-from topdag.data.types import column_types
 from topdag.errors import TableError
 from topdag.knowledge.constraints import Constraints
 

@@ -38,9 +38,9 @@ from topdag.data.build import (
 from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, plain
 from topdag.data.discretize import require_cut, whole_as_integers
 from topdag.data.gaps import gaps_of, note_on_state
+from topdag.data.guess.types import ColumnType, column_types, described
 from topdag.data.notes import may_be_twin, note_on_capitals, note_on_constant, notes_on_many_states, twins_in_words
 from topdag.data.series import column_of_series, counted, parts_of_rows, told_of
-from topdag.data.types import ColumnType, column_types, described
 from topdag.errors import TableError, TooLarge
 
 NOTE = (

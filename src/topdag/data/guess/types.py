@@ -17,7 +17,7 @@ from topdag._util.messages import check_known, closest
 from topdag._util.options import option
 from topdag.data.columns import MANY_ROWS, Column, holds_numbers
 from topdag.data.discretize import MOST_WHOLE, OTHERS
-from topdag.data.name_words import CLOCKS, COUNTS, DATES, IDENTIFIERS, NOMINAL, RATED, WEIGHTS
+from topdag.data.guess.words import CLOCKS, COUNTS, DATES, IDENTIFIERS, NOMINAL, RATED, WEIGHTS
 from topdag.errors import TableError
 
 TYPES = (
@@ -307,6 +307,8 @@ def is_balanced(facts: Facts) -> bool:
 
 
 def identifying_words(facts: Facts) -> ColumnType | None:
+    if holds_numbers(facts.column) and facts.n_values > MOST_STATES_OF_ORDERED:
+        return ColumnType("identifier", "numbers too large to measure anything")
     n_filled = facts.n_filled
     if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
         named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
@@ -361,7 +363,7 @@ def is_counted(facts: Facts) -> bool:
 
 
 def words(facts: Facts) -> ColumnType | None:
-    from topdag.data.ordered_words import order_of_words  # numbers need no words
+    from topdag.data.guess.words import order_of_words  # numbers need no words
 
     if order_of_words(tuple(facts.column.values)) is not None:
         return ColumnType("ordinal", "words with an order")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from topdag._util.messages import listing
 from topdag._util.options import worded
 from topdag.data.columns import MANY_ROWS, Column
-from topdag.data.name_words import IDENTIFIERS, NOMINAL, OCCASIONS
-from topdag.data.types import OF_SEVERAL_ROWS, ColumnType, Facts, facts_of
+from topdag.data.guess.types import OF_SEVERAL_ROWS, ColumnType, Facts, facts_of
+from topdag.data.guess.words import IDENTIFIERS, NOMINAL, OCCASIONS
 
 CHANCE_PAIRS = 10
 """A column tells the rows of units apart for a reason where by chance so many pairs of rows would agree in both."""
