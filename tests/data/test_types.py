@@ -237,7 +237,7 @@ def test_every_type_can_be_given(type_: str) -> None:
         ({"size": "weight", "n": "weight"}, r"types=: a row has one weight, and 'size' and 'n' are both named"),
         (
             {"*": "identifier"},
-            r"this one has none, beside columns that are no variables, 'size', 'n', 'sex', 'smoker' \(identifier: as given\)",
+            r"beside columns that are no variables, 'size', 'n', 'sex', 'smoker' \(identifier: as given\)",
         ),
         (["size"], r"types= maps names of columns to types, not \['size'\]"),
         ("continuous", r"types= maps names of columns to types"),
