@@ -31,7 +31,7 @@ def measure(
     columns = {f"V{v}": rows[:, v] / rows[:, v].std() for v in range(n)}
     for v in np.linspace(0, n - 1, categories).round().astype(int):
         columns[f"V{v}"] = np.searchsorted(np.quantile(rows[:, v], [1 / 3, 2 / 3]), rows[:, v])
-    table = td.Table(columns, continuous="auto")
+    table = td.Table(columns)
     scores = td.score(table, getattr(td, kind)(), max_parents=max_parents, threads=threads)
     result = {"scoring": scores.seconds, "sets": scores.n_sets, "families": scores.n_families}
     if search:
