@@ -160,7 +160,7 @@ def test_threads_change_nothing() -> None:
 @pytest.mark.parametrize("name", ["wine", "voting", "zoo", "hepatitis"])
 @pytest.mark.parametrize("keep", ["best", td.Within(20)], ids=str)
 def test_real_tables_as_the_lattice_has_them(name: str, keep: str | td.Within) -> None:
-    table = td.read_table(DATA / f"{name}.csv")
+    table = td.read_table(DATA / f"{name}.csv", types={"*": "categorical"})
     dense = td.score(table, td.BIC(), keep=keep).store
     epsilon = -1.0 if keep == "best" else math.log(20)
     found = pruned(table, td.BIC(), Pruning(epsilon)).store

@@ -265,7 +265,7 @@ REAL = [("wine", -1258.445909), ("voting", -4642.631030), ("zoo", -612.261239), 
 @pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
 @pytest.mark.parametrize(("name", "optimum"), REAL)
 def test_real_tables(name: str, optimum: float) -> None:
-    store = list_store(td.read_table(DATA / f"{name}.csv"), td.BIC())
+    store = list_store(td.read_table(DATA / f"{name}.csv", types={"*": "categorical"}), td.BIC())
     found = prove_best(store, Run())
     assert found.finished
     assert store.best_scores.sum() - found.cost == pytest.approx(optimum, abs=1e-6)
