@@ -101,7 +101,7 @@ def test_sources_refused(source, part):
 
 
 def test_too_many_states_refused():
-    columns = {"id": np.arange(65_536), "y": np.arange(65_536) % 2}
+    columns = {"id": [f"p{i}" for i in range(65_536)], "y": np.arange(65_536) % 2}
     refused(columns, "'id' has 65,536 states, more than 65,535", columns=["id", "y"])
 
 

@@ -179,7 +179,7 @@ def test_command_line(score: str, topdag: Topdag, tmp_path: Path) -> None:
     table, answer = tmp_path / "numbers.csv", tmp_path / "answer.json"
     NUMBERS.drop(columns="age").assign(extra=[0.1, 0.5, 0.2, 0.9, 0.3, 0.4]).to_csv(table, index=False)
     ran = topdag("best", table, "--score", score, "-o", answer)
-    assert ran.code == Exit.FINE and "6 rows of 3 variables: 3 as numbers" in ran.out
+    assert ran.code == Exit.FINE and "6 rows, 3 variables: 3 numbers" in ran.out
     checked = topdag("check", answer, table)
     assert (checked.code, "every score agrees" in checked.out) == (Exit.FINE, True)
     assert topdag("edges", table, "--score", score).code == Exit.FINE
@@ -189,11 +189,11 @@ def test_command_line_names_ways_out(topdag: Topdag, tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
     FRAME.to_csv(table, index=False)
     ran = topdag("best", table)
-    assert ran.code == Exit.FINE and "6 rows of 3 variables: 2 as numbers, 1 as categories" in ran.out
+    assert ran.code == Exit.FINE and "6 rows, 3 variables: 2 numbers, 1 category" in ran.out
     ran = topdag("best", table, "--score", "bdeu")
     assert ran.code == Exit.BAD_INPUT and "--discretize when making the table, or name no score" in ran.err
     ran = topdag("best", table, "--score", "bge")
-    assert ran.code == Exit.BAD_INPUT and "--score mixed-bic" in ran.err
+    assert ran.code == Exit.BAD_INPUT and "--score rank-bic or mixed-bic" in ran.err
     answer = tmp_path / "answer.json"
     ran = topdag("best", table, "--score", "mixed-bic", "--types", "age=continuous", "-o", answer)
     assert ran.code == Exit.FINE and '"types": { "age": "continuous" }' in " ".join(answer.read_text().split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,12 @@ def test_few_incomplete_rows_are_dropped(columns: dict[str, list[Any]]) -> None:
 
 
 def test_cells_of_categories_are_kept_where_more_rows_would_go() -> None:
-    table = td.Table(without(WORDS, a=range(21)))
-    assert table.n_rows == ROWS and table.missing == {"a": 21}
-    assert "21 missing cells (3.5% of all) kept, in 'a' (21 rows)." in table.decisions
-    assert td.best_network(table).kind == td.NAL()
-    dropped = td.Table(without(WORDS, a=range(21)), missing="drop")
+    assert td.Table(without(WORDS, a=range(100))).n_rows == 100
+    table = td.Table(without(WORDS, a=range(101)))
+    assert table.n_rows == ROWS and table.missing == {"a": 101}
+    assert "101 missing cells (16.8% of all) kept, in 'a' (101 rows)." in table.decisions
+    assert td.best_network(table).kind == td.NAL(penalty=math.log(ROWS))  # twice BIC's
+    dropped = td.Table(without(WORDS, a=range(101)), missing="drop")
     assert td.best_network(table, "bic").score == td.best_network(dropped, "bic").score  # which needs every cell
 
 
@@ -49,8 +51,9 @@ def test_with_numbers_complete_rows_are_used(columns: dict[str, list[Any]]) -> N
 
 def test_ordered_states_count_as_numbers_and_cut_columns_as_categories() -> None:
     columns = WORDS | {"score": [i % 9 for i in range(ROWS)]}
-    assert td.Table(without(columns, a=range(50))).n_rows == ROWS - 50
-    assert td.Table(without(columns, a=range(50)), discretize={"score": "median"}).missing == {"a": 50}
+    gaps = without(columns, a=range(101))
+    assert td.Table(gaps).names == ("b", "c", "score")  # of numbers complete rows are wanted, so the column goes
+    assert td.Table(gaps, discretize={"score": "median"}).missing == {"a": 101}
 
 
 def test_a_column_with_most_gaps_is_left_out_before_most_rows_go() -> None:
@@ -87,9 +90,9 @@ def test_what_is_said_is_done() -> None:
 
 def test_weights_and_gaps() -> None:
     """Missing cells count with their weights; which way is chosen does not depend on them."""
-    columns = without(WORDS, a=range(50))
+    columns = without(WORDS, a=range(101))
     table = td.Table(columns, weights=[2] * ROWS)
-    assert table.missing == {"a": 100} and table.n_rows == 2 * ROWS
+    assert table.missing == {"a": 202} and table.n_rows == 2 * ROWS
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "polars-lazy"])
@@ -160,7 +163,7 @@ def test_gaps_all_over_a_table_of_categories_are_kept() -> None:
     """No column has many, and yet most rows have one."""
     table = td.Table(with_gaps({f"x{k}": range(8 * k, 8 * k + 8) for k in range(12)}))
     assert table.n_rows == 100 and len(table.missing) == 12
-    assert td.best_network(table, max_parents=1).kind == td.NAL()
+    assert td.best_network(table, max_parents=1).kind == td.NAL(penalty=math.log(100))
 
 
 def test_a_column_that_dropped_rows_make_constant_is_named() -> None:

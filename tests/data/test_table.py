@@ -266,7 +266,7 @@ def test_columns_that_say_the_same_are_left_out():
     word = [*"bacabca"] * 3
     code = [{"a": 3, "b": 1, "c": 2}[state] for state in word]
     columns = {"word": word, "code": code, "x": [0, 1, 0, 0, 1, 1, 0] * 3}
-    said = "Left out: 'code' (repeats 'word'); types={'code': 'categorical'} uses one."
+    said = "Left out: 'code' (goes one to one with 'word'); types={'code': 'categorical'} uses one."
     assert Table(columns).notes == Table(columns).decisions == (said,) and Table(columns).names == ("word", "x")
     assert Table(columns, types={"code": "categorical"}).names == Table(columns, columns=[*columns]).names
     near = columns | {"code": [*code[:-1], 1]}

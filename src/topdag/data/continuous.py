@@ -37,6 +37,8 @@ def is_ordered(column: Column, of: ColumnType) -> bool:
 
 def numbers_of(column: Column, place: Place) -> Column:
     """Return the column with floats as values; raise TableError where a cell is missing, infinite or too large."""
+    if holds_numbers(column) and any(LARGEST < abs(value) < np.inf for value in column.values):
+        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")
     numbers = as_numbers(column)
     if (column.codes < 0).any():
         row = int((column.codes < 0).argmax())
@@ -45,8 +47,6 @@ def numbers_of(column: Column, place: Place) -> Column:
             f"a state nor be kept: use {option('missing', 'drop')}, or cut the column with "
             f"{option('discretize', {column.name: 'median'})}"
         )
-    if any(LARGEST < abs(value) < np.inf for value in column.values):
-        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")
     check_finite(numbers, place)
     return numbers
 

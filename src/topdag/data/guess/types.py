@@ -31,6 +31,8 @@ FEWEST_CELLS = 4
 """A table of counts has so many rows at least: two factors of two levels."""
 MOST_SHOWN = 5
 """Values of a column in the view of a table."""
+ROWS_OF_A_CODE = 100
+"""A code of more than 30 groups is a category where each of them has so many rows."""
 MOST_CODES, MOST_UNITS = 30, 10
 """Whole numbers with more values are no codes of categories, and those that number subjects are identifiers."""
 MOST_STATES_OF_ORDERED = 20
@@ -289,10 +291,12 @@ def identifier(facts: Facts) -> ColumnType | None:
 
 
 def many_codes(facts: Facts) -> ColumnType | None:
-    """Numbers of more groups than a category may have."""
-    if not facts.is_whole or facts.n_values <= MOST_CODES or 2 * facts.n_values > len(facts.known):
+    """Numbers of more groups than a category may have for so many rows."""
+    n_rows = len(facts.known)
+    if not facts.is_whole or facts.n_values <= MOST_CODES or 2 * facts.n_values > n_rows or not facts.named(NOMINAL):
         return None
-    return ColumnType("identifier", "codes of groups, by the name of the column") if facts.named(NOMINAL) else None
+    type_ = "categorical" if n_rows >= ROWS_OF_A_CODE * facts.n_values else "identifier"
+    return ColumnType(type_, "codes of groups, by the name of the column")
 
 
 def is_named_identifier(facts: Facts) -> bool:

@@ -52,7 +52,7 @@ NOMINAL = _words(
     industry ind occupation occup occ job type kind group grp cluster zip zone brand species treatment treat
     trt arm sex gender marital marit site center centre clinic hospital ward block batch machine method allele
     loci locus geno genotype snp exon film expt experiment strata stratum party diagnosis cause geo area
-    location loc nationality language category cat variety team chain choice mode
+    location loc nationality language category cat variety team chain choice mode relationship workclass
     herd brood airline pen plot dept department stratum commune inst institution
     """
 )
