@@ -259,13 +259,13 @@ def test_numbers_too_large_for_the_prior() -> None:
     """Beside numbers of 1e15 the prior's share is lost in 32 digits where a column depends on another."""
     rows = related(6, 3, 30)
     rows[:, 2] = rows[:, 0]
-    assert np.isfinite(td.score(rows * 1e5, td.BGe()).store.arrays[0]).all()
+    assert np.isfinite(td.score(table_of(rows * 1e5), td.BGe()).store.arrays[0]).all()
     with pytest.raises(td.ScoreError, match=r"BGe: the matrix of 'V0', 'V2' is not positive definite to 32 digits"):
-        td.score(rows * 1e15, td.BGe())
+        td.score(table_of(rows * 1e15), td.BGe())
     with pytest.raises(td.ScoreError, match=r"BGe: the matrix of 'V0', 'V2' is not positive definite to 32 digits"):
         td.BGe().local(table_of(rows * 1e15), 2, [0])
 
 
 def test_advice_for_mixed_tables_is_not_for_numbers_alone() -> None:
     with pytest.raises(td.ScoreError, match=r"is constant, so its variance is zero\. Leave it out\.$"):
-        td.score({"s": ["u", "v", "v"], "x": [1.5, 1.5, 1.5]}, td.MixedBIC())
+        td.score({"s": ["u", "v", "v"], "x": [1.5, 1.5, 1.5]}, td.MixedBIC(), types={"x": "continuous"})
