@@ -36,14 +36,19 @@ def test_of_numbers_in_standard_deviations(tmp_path: Path) -> None:
     assert "The largest effects, in standard deviations" in page.text
 
 
-def test_without_a_table_or_with_states_beside_numbers_the_page_says_why(tmp_path: Path) -> None:
+def test_without_a_table_the_page_says_why(tmp_path: Path) -> None:
     path = tmp_path / "scores.jkl"
     td.io.write_scores(path, td.score(td.example_table(), td.BDeu()))
     page = page_of(tmp_path, td.io.read_scores(path, keep="all"), k=2)
     assert "There are no effects here, because effects are estimated from the table" in page.text
-    mixed = td.Table({"a": [0.5, 1.5, 2.5, 2.0, 7.0], "b": ["x", "y", "x", "y", "x"]})
-    page = page_of(tmp_path, mixed, kind="mixed-bic", k=2)
+
+
+@pytest.mark.parametrize("kind", [None, "mixed-bic"])
+def test_states_beside_numbers_have_effects_too(tmp_path: Path, kind: str | None) -> None:
+    mixed = td.Table({"a": [0.5, 1.5, 2.5, 2.0, 7.0] * 4, "b": ["x", "y", "x", "y", "x"] * 4})
+    page = page_of(tmp_path, mixed, kind=kind, k=2)
     assert "There are no effects here" not in page.text
+    assert {own[0] for own in page.values["effects"]} <= {"a", "b"} and page.values["effects"]
 
 
 def test_effects_that_are_there_are_shown(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_bounds_are_for_bic(kind: object) -> None:
     with pytest.raises(td.ScoreError, match=r"known for BIC\(\) only"):
         parent_limits.parent_bounds(td.example_table(), kind, "best")
     numbers = td.Table(np.random.default_rng(1).normal(size=(30, 3)))
-    with pytest.raises(td.ScoreError, match=r"BIC\(\) needs states"):
+    with pytest.raises(td.ScoreError, match=r"BIC\(\) needs states, but 'V0', 'V1', 'V2' are continuous"):
         parent_limits.parent_bounds(numbers, None, "best")
     assert parent_limits.parent_bounds(td.example_table(), None, "best") == parent_limits.parent_bounds(
         td.example_table(), td.BIC(), "best"

@@ -87,7 +87,7 @@ def scores_of(name: str, kind: str) -> Scores:
     path = DATA / f"{name}.csv"
     if not path.exists():
         pytest.skip(f"no {path}: counts on real data are not checked")
-    return td.score(td.read_table(path), td.BIC() if kind == "BIC" else td.BDeu())
+    return td.score(td.read_table(path, types={"*": "categorical"}), td.BIC() if kind == "BIC" else td.BDeu())
 
 
 @cache

@@ -324,7 +324,7 @@ def too_few_in_words(draft: Draft, names: Sequence[str], useless: Mapping[str, C
         return few
     said = "; ".join(f"{listing(own)} ({reason})" for reason, own in by_reason.items())
     few = f"{few}, beside columns that are no variables, {said}"
-    may_vary = next((c.name for c in draft.columns if c.name and c.name in useless and len(c.values)), None)
+    may_vary = next((c.name for c in draft.columns if c.name and c.name in variables and len(c.values)), None)
     if may_vary is None:
         return few
     return f"{few}. If one is a variable after all, say so: {option('types', {may_vary: 'categorical'})}"
