@@ -1202,7 +1202,8 @@ void check_continuous() {
         std::vector<double> scores(n_sets(n));
         VarSet degenerate = 0;
         Limits limits(3);
-        check(score_minors(scatter, formula, n, limits, scores.data(), degenerate), "minors are scored");
+        const BlockScore score = score_of_rows(scatter, formula);
+        check(score_all_sets_of(score, nullptr, n, limits, scores.data(), degenerate), "minors are scored");
         check(degenerate == 0, "no variable depends on others");
         for (VarSet set = 0; set < n_sets(n); ++set) {
             const std::vector<int> variables = members(set);
@@ -1210,7 +1211,7 @@ void check_continuous() {
             check(is_close(scores[set], formula.constants[variables.size()] - 20.0 * log_det), "a minor");
         }
         const GaussianFamilies found =
-            score_gaussian_families(scatter, {formula, 2.0, n, -1.0, 0, 1e-6, 1e9}, limits);
+            score_gaussian_families(score, nullptr, {true, n, -1.0, 0, 1e-6, 1e9}, limits);
         check(found.finished, "lists are made");
         for (int x = 0; x < n; ++x) {
             const auto begin = found.parents.begin();
@@ -1232,8 +1233,34 @@ void check_continuous() {
     VarSet degenerate = 0;
     Limits limits(2);
     const MinorFormula formula = likelihood_less(1.0, 3.0, 4);
-    check(score_minors(scatter_of(few.view()), formula, 4, limits, scores.data(), degenerate), "few rows are scored");
+    const BlockScore of_few = score_of_rows(scatter_of(few.view()), formula);
+    check(score_all_sets_of(of_few, nullptr, 4, limits, scores.data(), degenerate), "few rows are scored");
     check(size_of(degenerate) == 3, "three rows leave no covariance of three variables");
+}
+
+// Scores of sets whose variables have two rows each, with squares, are those of single sets, by three threads too.
+void check_blocks() {
+    const int n = 7;
+    const OwnNumbers own(2 * n, 60);
+    BlockScore score;
+    score.matrix = scatter_of(own.view());
+    for (int v = 0; v <= n; ++v) score.begins.push_back(2 * v);
+    for (int v = 0; v < n; ++v) score.places.push_back(n - 1 - v);
+    score.given = n;
+    score.formula = likelihood_less(0.0, 40.0, 2 * n);
+    score.per_pair = 1.5;
+    const OwnNumbers squares(n, 40);
+    score.squares = scatter_of(squares.view());
+    score.half_rows = 0.5;
+    std::vector<double> scores(n_sets(n));
+    VarSet degenerate = 0;
+    Limits limits(3);
+    check(score_all_sets_of(score, nullptr, n, limits, scores.data(), degenerate), "blocks are scored");
+    check(degenerate == 0, "no block depends on others");
+    for (VarSet set = 0; set < n_sets(n); ++set)
+        check(is_close(scores[set_at(score.places, set)], score_of_set(score, set)), "a set of blocks");
+    const GaussianFamilies found = score_gaussian_families(score, nullptr, {true, 3, -1.0, 0, 1e-6, 1e9}, limits);
+    check(found.finished, "lists of blocks are made");
 }
 
 void check_mixed() {
@@ -1389,6 +1416,7 @@ int main() {
     check_stop_from_outside();
     check_order_prior();
     check_continuous();
+    check_blocks();
     check_mixed();
     check_cuts();
     check_margins();
