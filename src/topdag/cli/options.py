@@ -34,6 +34,7 @@ from topdag.cli.values import (
 )
 from topdag.data.convert import Reading, as_table
 from topdag.data.discretize import MANY_VALUES, RULES_IN_SHELL
+from topdag.data.files.delimited import MISSING_VALUES
 from topdag.data.gaps import MISSING_WORDS
 from topdag.data.guess.types import TYPES
 from topdag.data.table import Table
@@ -60,6 +61,7 @@ ABOUT_READING = (
     "interventions",
     "separator",
     "no_header",
+    "missing_values",
     "encoding",
     "decimal",
     "columns",
@@ -118,6 +120,14 @@ def add_reading(parser: ArgumentParser) -> None:
         type=separator,
         metavar="CHAR",
         help="what separates cells: one character, tab or space; default: seen from the first line",
+    )
+    group.add_argument(
+        "--missing-values",
+        type=names,
+        action="extend",
+        metavar="WORDS",
+        help="what stands for a missing cell, with commas between them; default: "
+        + ", ".join(filter(None, MISSING_VALUES)),
     )
     group.add_argument("--no-header", action="store_true", help="the first line is a row; names are V0, V1, ...")
     group.add_argument(

@@ -60,6 +60,7 @@ from topdag.data.notes import (
     note_on_capitals,
     note_on_constant,
     note_on_left_out,
+    note_on_margins,
     note_on_missing_codes,
     note_on_weight,
     notes_on_interventions,
@@ -292,8 +293,24 @@ def with_own_weights(draft: Draft, options: Options) -> Draft:
     weighted = replace(draft, columns=columns, weights=weights, is_grouped=False)
     if draft.types[name].given:
         return weighted.keep(weights > 0, "weight 0")
-    counted = weighted.keep(weights > 0, "count 0")
-    return replace(counted, notes=draft.notes + note_on_weight(name))  # empty cells of a table of counts are no loss
+    is_margin = margins_of(columns, weights)
+    counted = weighted.keep((weights > 0) & ~is_margin, "count 0")  # empty cells of a table of counts are no loss
+    return replace(counted, notes=draft.notes + note_on_weight(name) + note_on_margins(int(is_margin.sum())))
+
+
+def margins_of(columns: Sequence[Column], weights: Codes) -> NDArray[np.bool_]:
+    """Return the rows of a table of counts that add up others: those with a state such as Total, where these count as
+    much as all other rows together."""
+    from topdag.data.guess.words import MARGINS  # few tables are tables of counts
+
+    is_margin = np.zeros(len(weights), bool)
+    for column in columns:
+        is_total = np.array([*(isinstance(v, str) and v.lower() in MARGINS for v in column.values), False])[
+            column.codes
+        ]
+        if is_total.any() and weights[is_total].sum() == weights[~is_total].sum():
+            is_margin |= is_total
+    return is_margin
 
 
 def without_useless(draft: Draft, options: Options) -> Draft:

@@ -36,6 +36,10 @@ def note_on_weight(name: str) -> tuple[str, ...]:
     return (f"{name!r} says how many rows each row stands for (a table of counts); {change} makes it a variable.",)
 
 
+def note_on_margins(n_rows: int) -> tuple[str, ...]:
+    return (f"{plural(n_rows, 'row')} of totals left out: they add up other rows.",) if n_rows else ()
+
+
 def note_on_missing_codes(codes: Mapping[str, float]) -> tuple[str, ...]:
     if not codes:
         return ()

@@ -20,7 +20,8 @@ from topdag.data.columns import MISSING, Codes, Column
 from topdag.data.continuous import as_numbers, is_ordered, stays_number
 from topdag.data.discretize import Discretize, cut_columns, rules_by_column, whole_as_integers
 from topdag.data.encode import columns_of_rows
-from topdag.data.guess.types import column_types
+from topdag.data.guess.types import LEFT_OUT, column_types
+from topdag.data.notes import note_on_left_out
 from topdag.data.table import Table, table_of_columns
 from topdag.errors import TableError
 from topdag.knowledge.constraints import Constraints
@@ -65,14 +66,17 @@ def time_slices(
         raise TableError(f"lags must be a whole number from 1 to {MOST_LAGS}, not {lags!r}")
     if isinstance(source, Table):
         raise TableError("a Table knows no order of its rows; give what it was made of")
-    columns = {column.name: column for column in columns_of_rows(source, None)}
-    followed = _followed(list(columns), variables, series)
+    columns = {c.name: c for c in whole_as_integers(columns_of_rows(source, None), place_in_frame)}
+    of = column_types(list(columns.values()), types, variables=variables or (), has_weights=True)
+    left_out = {name: of[name] for name in columns if of[name].type in LEFT_OUT and name != series}
+    if variables is not None or len(left_out) == len(columns):
+        left_out = {}
+    followed = _followed([name for name in columns if name not in left_out], variables, series)
     weights = np.ones(len(columns[followed[0]].codes), np.int64)
     kept = _with_a_past(weights, int(lags), None if series is None else _series(columns[series]))
-    own = whole_as_integers([columns[name] for name in followed], place_in_frame)
+    own = [columns[name] for name in followed]
     rules = rules_by_column(discretize, own)
     cut, notes = cut_columns(own, weights, discretize, rules)
-    of = column_types(own, types, has_weights=True)
     cut = [as_numbers(c) if c.name not in rules and stays_number(c, of[c.name]) else c for c in cut]
     past = [_shifted(column, kept, lag) for lag in range(1, int(lags) + 1) for column in cut]
     now = [_shifted(column, kept, 0) for column in cut]
@@ -83,7 +87,9 @@ def time_slices(
         for name, is_float in ((c.name, c.is_float) for c in cut if c.is_float or is_ordered(c, of[c.name]))
     }
     options = Options(missing=missing, types=all_types, codes_are_states=True)
-    table = table_of_columns([*now, *past], options, lambda row: place_in_frame(int(kept[row])), [*notes, note])
+    table = table_of_columns(
+        [*now, *past], options, lambda row: place_in_frame(int(kept[row])), [*note_on_left_out(left_out), *notes, note]
+    )
     before = [column.name for column in past]
     only_before = None if within else dict.fromkeys(followed, before)
     return TimeSlices(table, Constraints(roots=before, allowed_parents=only_before))

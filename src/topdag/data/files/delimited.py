@@ -23,7 +23,10 @@ from topdag.errors import TableError
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(rb'"?sep=(.)"?\n', re.IGNORECASE)  # which Excel understands, and some programs write
 LARGE = 1 << 22  # bytes from which on threads pay
-MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
+MISSING_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "?", ".")
+ROW_NAMES = "rownames"
+MOST_LOOKED_AT = 20
+"""Lines from which it is seen whether row names have a name."""
 
 Texts: TypeAlias = Callable[[], tuple[list[str], Codes]]  # the distinct texts of a column, and which of them a row has
 Cells: TypeAlias = tuple[list[str], list[Texts], Sequence[int] | Codes]  # first row, columns, lines of rows
@@ -49,7 +52,19 @@ def cells_of(content: bytes, how: TextFormat, used: Used = ALL_USED) -> Cells:
         raise TableError("the file is empty; a table has names in its first line and a row in each further one")
     separator = how.separator if how.separator is not None or told is None else told[1].decode()
     separator = sniffed_separator(content) if separator is None else checked_separator(separator)
+    if how.header:
+        content = with_a_name_for_row_names(content, separator)
     return quick_cells(content, separator, how.header, used) or quoted_cells(content, separator, how.header)
+
+
+def with_a_name_for_row_names(content: bytes, separator: str) -> bytes:
+    """Return the text with one more name where the first line has a cell less than each of the next: R's write.table
+    writes row names so."""
+    lines = content.lstrip().split(b"\n", MOST_LOOKED_AT)[:MOST_LOOKED_AT]
+    texts = [line.decode().strip() for line in lines if line.strip()]
+    lengths = [len(text.split() if separator == " " else first_cells(text, separator)) for text in texts]
+    is_so = len(lengths) > 2 and lengths[0] > 1 and all(length == lengths[0] + 1 for length in lengths[1:])
+    return (ROW_NAMES + separator).encode() + content.lstrip() if is_so else content
 
 
 def quick_cells(content: bytes, separator: str, header: bool, used: Used = ALL_USED) -> Cells | None:

@@ -75,7 +75,8 @@ def series_in_words(clocks: Sequence[str]) -> str:
 def slices(unit: str = "") -> str:
     """What learns from rows in their order; there is no command for it."""
     of_unit = f', series="{unit}"' if unit else ""
-    return f"{worded('', 'In Python, ')}time_slices(frame{of_unit}) learns from each row and the one before"
+    how = f"s = time_slices(frame{of_unit}); best_network(s.table, constraints=s.constraints)"
+    return f"{worded('', 'In Python, ')}{how} learns from each row and the one before"
 
 
 def is_clock(facts: Facts, of: ColumnType) -> bool:
@@ -92,7 +93,7 @@ def may_be_unit(facts: Facts, of: ColumnType) -> bool:
     """Whether the rows with a value may be those of one subject: numbers of one kind or names."""
     if facts.n_values > MOST_UNITS * len(facts.known) or (facts.numbers is not None and not facts.is_whole):
         return False
-    is_nominal = facts.named(IDENTIFIERS | NOMINAL) or (of.type == "categorical" and facts.numbers is None)
+    is_nominal = facts.called(IDENTIFIERS | NOMINAL) or (of.type == "categorical" and facts.numbers is None)
     return is_identifier(of) or is_nominal or numbers_units(facts)
 
 

@@ -17,7 +17,7 @@ from topdag._util.messages import check_known, closest
 from topdag._util.options import option
 from topdag.data.columns import MANY_ROWS, Column, holds_numbers
 from topdag.data.discretize import MOST_WHOLE, OTHERS
-from topdag.data.guess.words import CLOCKS, COUNTS, DATES, IDENTIFIERS, NOMINAL, RATED, WEIGHTS
+from topdag.data.guess.words import CLOCKS, COUNTS, DATES, DESIGN, IDENTIFIERS, MEASURES, NOMINAL, RATED, WEIGHTS
 from topdag.errors import TableError
 
 TYPES = (
@@ -48,6 +48,8 @@ ROW_NAMES = re.compile(
 )
 INDEX_AGAIN = re.compile(r"unnamed: ?\d+|row\.?_?names?", re.IGNORECASE)
 """Row names that were written as a column, and have the index of a frame before them."""
+NUMBER_OF = frozenset({"no", "nr", "num", "number", "code"})
+"""Last words of a name that numbers subjects."""
 ALLELE = re.compile(r"[._]a[12]$|^loc\w*\d+$|^d\d+s\d+", re.I)
 DATE_TEXT = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( \d{1,2}:\d{2}.*)?"
@@ -118,7 +120,14 @@ class Facts:
         return bool(is_run) and (self.increases or not self.has_order)
 
     def named(self, words: frozenset[str]) -> bool:
+        """Return whether one of the words of the name is among these."""
         return not self.words.isdisjoint(words)
+
+    def called(self, words: frozenset[str]) -> bool:
+        """Return whether the whole name, or its last word, is among these: patient_age is no patient."""
+        parts = parts_of(self.column.name)
+        is_whole = bool({self.column.name.lower(), letters_of(self.column.name)} & words)
+        return is_whole or (bool(parts) and parts[-1] in words and not MEASURES & set(parts))
 
 
 Rule: TypeAlias = Callable[[Facts], ColumnType | None]
@@ -152,6 +161,8 @@ def column_types(
     the weights of rows are known already."""
     types = type_by_column(types, [column.name for column in columns])
     facts = [facts_of(column, place, counts) for place, column in enumerate(columns) if column.name not in cut]
+    if facts and row_names(facts[0]):  # the first column is the one behind them
+        facts = [facts[0], *(replace(each, place=each.place - 1) for each in facts[1:])]
     found = {name: ColumnType("continuous", "numbers that were cut") for name in cut}
     found |= {
         each.column.name: guess(each, RULES_FOR_VARIABLES if each.column.name in variables else RULES) for each in facts
@@ -204,10 +215,19 @@ def facts_of(column: Column, place: int, counts: NDArray[np.int64] | None = None
 
 def words_of(name: str) -> frozenset[str]:
     """The words of a name in lower case: of "caseId_2" case, id and caseid."""
-    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
-    letters = re.sub(r"[\d._ ]+$", "", name).lower()
+    letters = letters_of(name)
     whole = {letters} if len(letters) > 1 else set[str]()
-    return frozenset(part.lower() for part in parts if len(part) > 1) | whole | {name.lower()}
+    return frozenset(part for part in parts_of(name) if len(part) > 1) | whole | {name.lower()}
+
+
+def parts_of(name: str) -> list[str]:
+    """The words of a name in lower case, one after the other, without numbers."""
+    return [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
+def letters_of(name: str) -> str:
+    """The name in lower case, without a number at its end."""
+    return re.sub(r"[\d._ ]+$", "", name).lower()
 
 
 def guess(facts: Facts, rules: Sequence[Rule]) -> ColumnType:
@@ -293,7 +313,7 @@ def identifier(facts: Facts) -> ColumnType | None:
 def many_codes(facts: Facts) -> ColumnType | None:
     """Numbers of more groups than a category may have for so many rows."""
     n_rows = len(facts.known)
-    if not facts.is_whole or facts.n_values <= MOST_CODES or 2 * facts.n_values > n_rows or not facts.named(NOMINAL):
+    if not facts.is_whole or facts.n_values <= MOST_CODES or 2 * facts.n_values > n_rows or not facts.called(NOMINAL):
         return None
     type_ = "categorical" if n_rows >= ROWS_OF_A_CODE * facts.n_values else "identifier"
     return ColumnType(type_, "codes of groups, by the name of the column")
@@ -301,7 +321,10 @@ def many_codes(facts: Facts) -> ColumnType | None:
 
 def is_named_identifier(facts: Facts) -> bool:
     """Whether the name says so: one of the usual words, or an ending such as that of choiceid."""
-    return facts.named(IDENTIFIERS) or re.search(r"[a-z]{2,}([iI]d|ID|[._]?nr)$", facts.column.name) is not None
+    is_number_of = bool(NUMBER_OF & {parts[-1] for parts in [parts_of(facts.column.name)] if parts})
+    if facts.called(IDENTIFIERS) or (is_number_of and facts.named(IDENTIFIERS)):
+        return True
+    return re.search(r"[a-z0-9](Id|ID)$|[._ -](id|nr)$", facts.column.name) is not None
 
 
 def is_balanced(facts: Facts) -> bool:
@@ -315,7 +338,7 @@ def identifying_words(facts: Facts) -> ColumnType | None:
         return ColumnType("identifier", "numbers too large to measure anything")
     n_filled = facts.n_filled
     if facts.n_rows < MANY_ROWS or 2 * facts.n_values <= n_filled:
-        named = facts.named(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
+        named = facts.called(IDENTIFIERS) and facts.n_values > MOST_STATES_OF_ORDERED
         return ColumnType("identifier", NAMES_WHOM) if named else long_words(facts)
     alone = np.count_nonzero(facts.n_by_value == 1)
     if 2 * alone <= n_filled:
@@ -347,7 +370,7 @@ def numbers(facts: Facts) -> ColumnType | None:
 
 
 def whole_numbers(facts: Facts, numbers: NDArray[np.float64]) -> ColumnType:
-    is_coded = facts.named(NOMINAL) or ALLELE.search(facts.column.name)
+    is_coded = facts.called(NOMINAL) or ALLELE.search(facts.column.name)
     if facts.n_values <= (MOST_CODES if is_coded else MOST_UNITS * (facts.column.name.lower() in IDENTIFIERS)):
         return ColumnType("categorical", "codes, by the name of the column")
     if is_counted(facts):
@@ -383,6 +406,8 @@ RULES: Sequence[Rule] = (
 def with_weight(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
     """The column that says how often each row of a table of counts occurs."""
     if any(of.type == "weight" for of in found.values()):
+        return {}
+    if any(each.called(DESIGN) for each in facts):  # one row for each cell of an experiment
         return {}
     for each in facts:
         may_be = each.numbers is not None and each.is_whole and each.named(WEIGHTS) and counts_rows(each.numbers)
@@ -437,7 +462,7 @@ def may_repeat(facts: Facts) -> bool:
 def fingerprint(facts: Facts) -> bytes:
     """The same for columns whose values go with each other one to one: in order or reversed, where there are many."""
     codes = facts.column.codes
-    if facts.numbers is not None and 2 * facts.n_values > facts.n_rows:
+    if facts.numbers is not None and facts.n_values > MOST_STATES_OF_ORDERED:
         turned = codes if len(facts.known) and facts.known[0] < facts.n_values / 2 else facts.n_values - 1 - codes
         return np.where(codes < 0, -1, turned).tobytes()
     first = np.full(facts.n_values + 1, len(codes))

@@ -16,7 +16,8 @@ IDENTIFIERS = _words(
     """
     id ids identifier idcode idno idnum subject subjects subj subjid patient patid pat case caseid caseno obs
     observation seqno serial uuid key record recordid household hh hhid family familyid famid fam father
-    mother pid mid fid firm firmid company fi nr gvkey permno cusip ssn isbn pedigree ped animal litter plant
+    mother pid mid fid familyid personid choiceid studyid patientid pidnum patnum subjnum ptid uid
+    firm firmid company fi nr gvkey permno cusip ssn isbn pedigree ped animal litter plant
     pig cow dog rat mouse bird pupil student person player worker employee tree nest
     """
 )
@@ -25,6 +26,18 @@ WEIGHTS = _words(
     freq frequency frequencies count counts n weight weights wt wgt nobs num number cnt fr fweight
     """
 )
+DESIGN = _words("block blk plot rep reps replicate replication batch run tray bench")
+"""Names of columns of a designed experiment, whose cells have one row each."""
+MARGINS = _words("total all sum overall")
+"""States of rows that add up others."""
+MEASURES = _words(
+    """
+    age ages weight wt height ht bmi score scores days day hours time times month months year years cost costs income
+    inc salary wage wages price size mean avg count rate stay area length width depth dist distance temp temperature
+    pressure level dose amount total sum pct percent share ratio value volume acid speed
+    """
+)
+"""Words that make a measurement of what a name speaks of: patient_age, family_income."""
 DATES = _words(
     """
     date dates datetime timestamp day dob birthdate admitdate start end
@@ -51,7 +64,7 @@ NOMINAL = _words(
     race ethnic ethnicity ethn religion relig region reg district county city state country province sector
     industry ind occupation occup occ job type kind group grp cluster zip zone brand species treatment treat
     trt arm sex gender marital marit site center centre clinic hospital ward block batch machine method allele
-    loci locus geno genotype snp exon film expt experiment strata stratum party diagnosis cause geo area
+    loci locus geno genotype snp exon film expt experiment strata stratum party diagnosis cause geo
     location loc nationality language category cat variety team chain choice mode relationship workclass
     herd brood airline pen plot dept department stratum commune inst institution
     """

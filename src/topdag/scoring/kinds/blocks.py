@@ -20,8 +20,9 @@ import numpy as np
 from topdag._core import BlockScore, CellKind, CodedTable, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats
 from topdag._util.messages import first_ones
-from topdag._util.options import question
+from topdag._util.options import option, question
 from topdag.data.groups import numbers_of
+from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import MatrixScore, coded
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 LEAST_DIRECTION = 1e-8
 """A square that deviates by less from a linear function of its number, relatively, tells nothing of its own."""
 
+MOST_STATES = 2000
+"""Of all categories of a table: each is a row of a matrix whose determinants are taken."""
 FEW_ROWS = 20
 """Edges at states with fewer rows come and go with single rows: docs/develop/mixed_scores.md."""
 MOST_NAMED = 4
@@ -99,8 +102,16 @@ class BlockKind(MatrixScore):
         raise NotImplementedError
 
     def require_columns(self, table: Table) -> None:
-        """Any column will do, if it is complete."""
+        """Any column will do, if it is complete and the states of all categories together are not too many."""
         table.require_complete(repr(self))
+        n_states = [0 if table.is_number(v) else len(states) for v, states in enumerate(table.states)]
+        if sum(n_states) > MOST_STATES:
+            most = table.names[n_states.index(max(n_states))]
+            raise ScoreError(
+                f"{self!r} takes at most {MOST_STATES:,} states of all categories together, and {most!r} alone has "
+                f"{max(n_states):,}. Leave it out with {option('leave_out', [most])}, or, if it holds numbers, say so "
+                f"with {option('types', {most: 'continuous'})}."
+            )
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """Return a sentence on states with few rows, whose relations to numbers are uncertain."""
