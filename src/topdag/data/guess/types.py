@@ -410,7 +410,7 @@ def with_weight(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict
     if any(each.called(DESIGN) for each in facts):  # one row for each cell of an experiment
         return {}
     for each in facts:
-        may_be = each.numbers is not None and each.is_whole and each.named(WEIGHTS) and counts_rows(each.numbers)
+        may_be = each.numbers is not None and each.is_whole and each.called(WEIGHTS) and counts_rows(each.numbers)
         if may_be and are_cells([other for other in facts if is_variable(other, each, found)], each.n_rows):
             return {each.column.name: ColumnType("weight", "every row is a cell of a table of counts")}
     return {}
@@ -429,6 +429,8 @@ def are_cells(others: Sequence[Facts], n_rows: int) -> bool:
     """Whether these columns differ in every row, and take a good part of the combinations of their values."""
     if n_rows < FEWEST_CELLS or not others or not all(each.n_values for each in others):
         return False
+    if len(others) == 1 and others[0].n_values > MOST_STATES_OF_ORDERED:
+        return False  # a measurement or a time of each row
     combinations = np.prod([float(each.n_values) for each in others])
     return bool(n_rows > combinations / 3) and n_distinct([each.column.codes for each in others]) == n_rows
 
