@@ -82,7 +82,9 @@ def text_format(
     try:
         gaps = {missing_values} if isinstance(missing_values, str) else frozenset(missing_values)
     except TypeError:
-        raise TableError(f"missing_values= lists the texts that mean missing, not {missing_values!r}") from None
+        raise TableError(
+            f"{option('missing_values')} lists the texts that mean missing, not {missing_values!r}"
+        ) from None
     if decimal not in (".", ","):
         raise TableError(f'{option("decimal")} is "." or ",", not {decimal!r}')
     return TextFormat(separator, bool(header), encoding, decimal, gaps)

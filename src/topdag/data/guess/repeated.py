@@ -75,8 +75,8 @@ def series_in_words(clocks: Sequence[str]) -> str:
 def slices(unit: str = "") -> str:
     """What learns from rows in their order; there is no command for it."""
     of_unit = f', series="{unit}"' if unit else ""
-    how = f"s = time_slices(frame{of_unit}); best_network(s.table, constraints=s.constraints)"
-    return f"{worded('', 'In Python, ')}{how} learns from each row and the one before"
+    how = f"time_slices(frame{of_unit}) makes a table and constraints"
+    return f"{worded('', 'In Python, ')}{how} that let best_network learn from each row and the one before"
 
 
 def is_clock(facts: Facts, of: ColumnType) -> bool:

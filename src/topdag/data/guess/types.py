@@ -85,6 +85,8 @@ class Facts:
     """In how many rows each value is."""
     has_order: bool
     """Whether the rows are those of the source, in their order, rather than counted by an engine."""
+    leads: bool = False
+    """Whether it is the first column, but for row names."""
 
     @property
     def n_values(self) -> int:
@@ -161,8 +163,8 @@ def column_types(
     the weights of rows are known already."""
     types = type_by_column(types, [column.name for column in columns])
     facts = [facts_of(column, place, counts) for place, column in enumerate(columns) if column.name not in cut]
-    if facts and row_names(facts[0]):  # the first column is the one behind them
-        facts = [facts[0], *(replace(each, place=each.place - 1) for each in facts[1:])]
+    n_row_names = int(bool(facts) and row_names(facts[0]) is not None)
+    facts = [replace(each, leads=each.place <= n_row_names) for each in facts]
     found = {name: ColumnType("continuous", "numbers that were cut") for name in cut}
     found |= {
         each.column.name: guess(each, RULES_FOR_VARIABLES if each.column.name in variables else RULES) for each in facts
@@ -300,7 +302,7 @@ def identifier(facts: Facts) -> ColumnType | None:
     if not facts.is_whole or (facts.n_values <= MOST_UNITS and not facts.differs_in_every_row):
         return None
     if facts.differs_in_every_row:
-        counts = facts.runs_on or (facts.increases and facts.place == 0)
+        counts = facts.runs_on or (facts.increases and facts.leads)
         return ColumnType("identifier", "numbers the rows") if counts or is_named_identifier(facts) else None
     if is_named_identifier(facts):
         return ColumnType("identifier", NUMBERS_WHOM)
@@ -441,12 +443,19 @@ def n_distinct(codes: Sequence[NDArray[Any]]) -> int:
 
 def with_duplicates(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
     """Columns that repeat an earlier one, or whose values go with its values one to one."""
-    first: dict[bytes, Facts] = {}
+    measured, coded, named = dict[bytes, Facts](), dict[bytes, Facts](), dict[bytes, Facts]()
     repeated = dict[str, ColumnType]()
     for each in facts:
         if found[each.column.name].type in (*LEFT_OUT, "weight", "constant") or not may_repeat(each):
             continue
-        earlier = first.setdefault(fingerprint(each), each)
+        key = by_appearance(each)
+        if has_many_numbers(each):  # among numbers only what rises or falls together is the same
+            earlier = measured.setdefault(by_order(each), each)
+            earlier = named.get(key, each) if earlier is each else earlier
+            coded.setdefault(key, each)
+        else:
+            earlier = named.setdefault(key, each)
+            earlier = coded.get(key, each) if earlier is each and each.numbers is None else earlier
         if earlier is not each:
             is_copy = list(each.column.values) == list(earlier.column.values)
             how = "repeats" if is_copy else "goes one to one with"
@@ -461,12 +470,22 @@ def may_repeat(facts: Facts) -> bool:
     return facts.numbers is not None or 1 < facts.n_values <= facts.n_rows // 2
 
 
-def fingerprint(facts: Facts) -> bytes:
-    """The same for columns whose values go with each other one to one: in order or reversed, where there are many."""
+def has_many_numbers(facts: Facts) -> bool:
+    """Whether these are numbers, so many that those of two columns go with each other by accident."""
+    many = facts.n_values > MOST_STATES_OF_ORDERED or 2 * facts.n_values > facts.n_rows
+    return facts.numbers is not None and many
+
+
+def by_order(facts: Facts) -> bytes:
+    """The same for numbers of which one rises where the other rises, or falls."""
     codes = facts.column.codes
-    if facts.numbers is not None and facts.n_values > MOST_STATES_OF_ORDERED:
-        turned = codes if len(facts.known) and facts.known[0] < facts.n_values / 2 else facts.n_values - 1 - codes
-        return np.where(codes < 0, -1, turned).tobytes()
+    turned = codes if len(facts.known) and facts.known[0] < facts.n_values / 2 else facts.n_values - 1 - codes
+    return np.where(codes < 0, -1, turned).tobytes()
+
+
+def by_appearance(facts: Facts) -> bytes:
+    """The same for columns whose values go with each other one to one: numbered as rows have them, one after another."""
+    codes = facts.column.codes
     first = np.full(facts.n_values + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     rank = np.argsort(np.argsort(first[: facts.n_values], kind="stable"))
