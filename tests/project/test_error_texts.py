@@ -132,7 +132,7 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         "missing_values",
         b"a,b\n1,0\n",
         {"missing_values": 3},
-        "missing_values= lists the texts that mean missing, not 3",
+        "missing_values lists the texts that mean missing, not 3",
     ),
     (
         "states",

@@ -484,7 +484,7 @@ def by_order(facts: Facts) -> bytes:
 
 
 def by_appearance(facts: Facts) -> bytes:
-    """The same for columns whose values go with each other one to one: numbered as rows have them, one after another."""
+    """The same for columns whose values go with each other one to one: numbered in the order of the rows."""
     codes = facts.column.codes
     first = np.full(facts.n_values + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]
