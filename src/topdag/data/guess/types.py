@@ -464,10 +464,11 @@ def with_duplicates(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> 
 
 
 def may_repeat(facts: Facts) -> bool:
-    """With few rows, or a category for most rows, two columns agree by accident."""
-    if facts.n_rows < MANY_ROWS:
+    """With few rows, or a category for most rows, two columns agree by accident; and two columns of two values each may
+    agree and yet be different variables, which an edge then shows."""
+    if facts.n_rows < MANY_ROWS or facts.n_values <= 2:
         return False
-    return facts.numbers is not None or 1 < facts.n_values <= facts.n_rows // 2
+    return facts.numbers is not None or facts.n_values <= facts.n_rows // 2
 
 
 def has_many_numbers(facts: Facts) -> bool:
