@@ -65,6 +65,7 @@ from topdag.data.notes import (
     note_on_weight,
     notes_on_interventions,
     notes_on_many_states,
+    notes_on_twins,
 )
 from topdag.errors import TableError
 
@@ -545,6 +546,7 @@ def finished(
     )
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states([c for c in columns if c.name not in (*continuous, *ordered)], n_rows)
+    notes += notes_on_twins([column for column in draft.columns if column.name not in continuous])
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topdag._util.messages import first_ones, listing, plural
 from topdag._util.options import option
 from topdag.data.columns import MANY_ROWS, Column, holds_numbers
-from topdag.data.guess.types import ColumnType
+from topdag.data.guess.types import ColumnType, by_appearance
 from topdag.errors import TableError
 
 FEWEST_ROWS = 10
@@ -94,6 +94,16 @@ def note_on_constant(names: Sequence[str]) -> tuple[str, ...]:
     one = len(names) == 1
     are = f"{listing(names)} {'is' if one else 'are'} constant: {'it has' if one else 'they have'} one state."
     return (f"Column{'' if one else 's'} {are}",)
+
+
+def notes_on_twins(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return sentences on columns of states that say the same: those of two states each, which are no repetition for
+    sure, and those that the user named or cut."""
+    same: dict[bytes, list[str]] = {}
+    for column in columns:
+        if may_be_twin(len(column.values), len(column.codes)):
+            same.setdefault(by_appearance(column.codes, len(column.values)), []).append(column.name)
+    return tuple(twins_in_words(names) for names in same.values() if len(names) > 1)
 
 
 def twins_in_words(names: Sequence[str]) -> str:

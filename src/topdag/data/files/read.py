@@ -59,9 +59,9 @@ def read_table(
 
     The separator (comma, semicolon, tab, bar or white space) is that of the first line unless given; " "
     stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
-    its mark, unless ``encoding`` names another, such as "latin-1". Blanks around cells do not count. A column of
-    integers has them as states; with other numbers among them it is of floats, written with the ``decimal`` point or
-    comma; any other column is of strings. Columns that ``columns`` does not name, or
+    its mark, unless ``encoding`` names another, such as "latin-1". Blanks around cells do not count. Numbers
+    are written with the ``decimal`` point or comma; ``types`` says what a column is where the guess is wrong (see
+    ``look``). Columns that ``columns`` does not name, or
     ``leave_out`` names, are not looked at. The other arguments
     are those of `Table`.
     """

@@ -448,7 +448,7 @@ def with_duplicates(facts: Sequence[Facts], found: Mapping[str, ColumnType]) -> 
     for each in facts:
         if found[each.column.name].type in (*LEFT_OUT, "weight", "constant") or not may_repeat(each):
             continue
-        key = by_appearance(each)
+        key = by_appearance(each.column.codes, each.n_values)
         if has_many_numbers(each):  # among numbers only what rises or falls together is the same
             earlier = measured.setdefault(by_order(each), each)
             earlier = named.get(key, each) if earlier is each else earlier
@@ -484,12 +484,11 @@ def by_order(facts: Facts) -> bytes:
     return np.where(codes < 0, -1, turned).tobytes()
 
 
-def by_appearance(facts: Facts) -> bytes:
-    """The same for columns whose values go with each other one to one: numbered in the order of the rows."""
-    codes = facts.column.codes
-    first = np.full(facts.n_values + 1, len(codes))
+def by_appearance(codes: NDArray[np.int64], n_values: int) -> bytes:
+    """Return the codes numbered in the order of the rows: the same for columns whose values go one to one."""
+    first = np.full(n_values + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]
-    rank = np.argsort(np.argsort(first[: facts.n_values], kind="stable"))
+    rank = np.argsort(np.argsort(first[:n_values], kind="stable"))
     return np.append(rank, -1)[codes].tobytes()
 
 
