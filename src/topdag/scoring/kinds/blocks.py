@@ -225,11 +225,28 @@ class BlockKind(MatrixScore):
 
 @dataclass(frozen=True)
 class RankBIC(BlockKind):
-    """BIC of tables of categories, numbers or both, of the ranks of numbers: one score that is equivalent for all.
+    """Score tables of categories, numbers or both, in every direction, by one equivalent score.
 
-    Categories among themselves score as :class:`BIC` says; numbers by their normal scores and the squares of these, in
-    regressions on each other and on the states of categories. Any family is allowed, none is degenerate, and a
-    monotone transformation of a number changes nothing. A network without edges scores 0 for its numbers.
+    Categories among themselves score as :class:`BIC` does. Numbers count by the normal scores of their ranks and the
+    squares of these, in regressions on each other and on the states of categories. Any family is allowed, none is
+    degenerate, and a monotone transformation of a number changes nothing. It is the default for tables with numbers.
+
+    See Also
+    --------
+    GaussianBIC : for linear effects among numbers, with noise that is not normal and many rows.
+    MixedBIC : for tables in which no category depends on a number.
+
+    Notes
+    -----
+    A quasi-likelihood: differences compare networks, but exp(score) is no probability of the rows. A network without
+    edges scores 0 for its numbers. Formulas: docs/reference/scores.md; comparisons: docs/develop/mixed_scores.md.
+
+    Examples
+    --------
+    >>> import topdag as td
+    >>> columns = {"dose": [i / 7 for i in range(40)], "ill": ["no"] * 20 + ["yes"] * 20}
+    >>> td.best_network(columns, td.RankBIC()).edges
+    (('dose', 'ill'),)
     """
 
     has_squares = True
@@ -241,10 +258,18 @@ class RankBIC(BlockKind):
 
 @dataclass(frozen=True)
 class DegenerateGaussian(BlockKind):
-    """The degenerate Gaussian score of categories and numbers as they are [Andrews, Ramsey & Cooper 2019].
+    """Score tables of categories, numbers or both by linear regressions, as published.
 
-    As if categories were cut from hidden normal columns, one for each state but one; all is linear. Where relations of
-    numbers are not, or their tails are long, :class:`RankBIC` finds fewer false edges. Without edges the score is 0.
+    Each category stands for hidden normal columns, one for each state but one; numbers count as they are, and all is
+    linear. Without edges the score is 0.
+
+    See Also
+    --------
+    RankBIC : finds fewer false edges where relations are not linear, or tails are long.
+
+    References
+    ----------
+    Andrews, Ramsey and Cooper 2019, Learning high-dimensional directed acyclic graphs with mixed data-types.
     """
 
     has_squares = False
